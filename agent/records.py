@@ -1,0 +1,377 @@
+"""The nouns of the `agent` package as frozen records. No logic that needs a database, no Streamlit, no LangGraph.
+
+Times are timezone-aware UTC datetimes. Money never appears here: it is asked from `traces`.
+JSON values (`JsonValue`) hold only dict, list, str, int, float, bool and None.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, TypeAlias
+
+JsonValue: TypeAlias = Any
+JsonObject: TypeAlias = dict[str, Any]
+
+
+class RunStatus(StrEnum):
+    """Where a run stands."""
+
+    QUEUED = "queued"
+    PLANNING = "planning"
+    EXECUTING = "executing"
+    WAITING_HUMAN = "waiting_human"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing will happen to the run any more."""
+        return self in (RunStatus.SUCCEEDED, RunStatus.FAILED, RunStatus.CANCELLED)
+
+
+class StepStatus(StrEnum):
+    """Where a step of a plan stands."""
+
+    PENDING = "pending"
+    RUNNING = "running"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    BLOCKED = "blocked"
+    SKIPPED = "skipped"
+
+    @property
+    def ended(self) -> bool:
+        """Whether the step will not run again in this plan version."""
+        return self not in (StepStatus.PENDING, StepStatus.RUNNING)
+
+
+class AttemptStatus(StrEnum):
+    """How one try of a step ended. `interrupted`: its process died or lost the run."""
+
+    RUNNING = "running"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    INTERRUPTED = "interrupted"
+
+
+class Effect(StrEnum):
+    """What a tool does to the world, from harmless to grave. The registry says it, never a model."""
+
+    READ = "read"
+    DRAFT = "draft"
+    PUBLISH_INTERNAL = "publish_internal"
+    SEND_EXTERNAL = "send_external"
+    WRITE_SYSTEM = "write_system"
+
+    @property
+    def gravity(self) -> int:
+        """0 for the most harmless."""
+        return list(Effect).index(self)
+
+
+class RequestKind(StrEnum):
+    """What a person is asked for."""
+
+    PLAN = "plan"
+    TOOL_CALL = "tool_call"
+    QUESTION = "question"
+    INTERRUPT = "interrupt"
+
+
+class RequestStatus(StrEnum):
+    """Where an approval request stands; everything but `pending` is final."""
+
+    PENDING = "pending"
+    APPROVED = "approved"
+    EDITED = "edited"
+    REJECTED = "rejected"
+    RESPONDED = "responded"
+    EXPIRED = "expired"
+    SUPERSEDED = "superseded"
+
+
+class Decision(StrEnum):
+    """What a person may say to an approval request."""
+
+    APPROVE = "approve"
+    EDIT = "edit"
+    REJECT = "reject"
+    RESPOND = "respond"
+
+    @property
+    def status(self) -> RequestStatus:
+        """The status that a request has after this decision."""
+        return {
+            Decision.APPROVE: RequestStatus.APPROVED,
+            Decision.EDIT: RequestStatus.EDITED,
+            Decision.REJECT: RequestStatus.REJECTED,
+            Decision.RESPOND: RequestStatus.RESPONDED,
+        }[self]
+
+
+class PlanSource(StrEnum):
+    """Who wrote a plan version."""
+
+    MODEL = "model"
+    FALLBACK = "fallback"
+    PERSON = "person"
+
+
+class StopReason(StrEnum):
+    """Why a run ended, or which limit it hit."""
+
+    COMPLETED = "completed"
+    MAX_STEPS = "max_steps"
+    STEP_BLOCKED = "step_blocked"
+    EMPTY_PLAN = "empty_plan"
+    INVALID_PLAN = "invalid_plan"
+    MAX_REPLANS = "max_replans"
+    REJECTED = "rejected"
+    CANCELLED = "cancelled"
+    ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class PlanStep:
+    """One entry of a plan, as proposed. Progress lives in `StepProgress`, not here."""
+
+    id: str
+    description: str
+    tool: str | None
+    """Name of a registered tool, or None for a step that the model does in words."""
+    args: JsonObject = field(default_factory=dict)
+    """Arguments that the plan fixes; arguments not named here are open and filled in when the step runs."""
+    dependencies: tuple[str, ...] = ()
+    acceptance_criteria: str = ""
+    effect: Effect = Effect.READ
+
+    def to_json(self) -> JsonObject:
+        """The step as it stands in a hash, a checkpoint and on the wire."""
+        return {
+            "id": self.id,
+            "description": self.description,
+            "tool": self.tool,
+            "args": self.args,
+            "dependencies": list(self.dependencies),
+            "acceptance_criteria": self.acceptance_criteria,
+            "effect": str(self.effect),
+        }
+
+    @classmethod
+    def from_json(cls, value: JsonObject) -> PlanStep:
+        """The inverse of `to_json`; expects a valid step."""
+        return cls(
+            id=value["id"],
+            description=value["description"],
+            tool=value["tool"],
+            args=dict(value["args"]),
+            dependencies=tuple(value["dependencies"]),
+            acceptance_criteria=value["acceptance_criteria"],
+            effect=Effect(value["effect"]),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """One frozen version of a plan. `hash` is what a decision names."""
+
+    goal: str
+    rationale: str
+    steps: tuple[PlanStep, ...]
+    version: int
+    hash: str
+    """SHA-256, 64 lower-case hex digits, of the RFC 8785 JSON of goal and steps."""
+    parent_hash: str | None = None
+    trigger: str | None = None
+    """Why this version came to be: None for the first, else `feedback`, `edit`, …"""
+    repairs: tuple[str, ...] = ()
+    """What tolerant reading mended, as codes such as `code_fence` or `truncated: 3 steps`."""
+    source: PlanSource = PlanSource.MODEL
+    estimate: JsonObject | None = None
+
+    def step(self, step_id: str) -> PlanStep:
+        """The step of that id; KeyError if there is none."""
+        for step in self.steps:
+            if step.id == step_id:
+                return step
+        raise KeyError(step_id)
+
+    def to_json(self) -> JsonObject:
+        """The plan as it stands in a checkpoint and on the wire (without progress)."""
+        return {
+            "goal": self.goal,
+            "rationale": self.rationale,
+            "version": self.version,
+            "hash": self.hash,
+            "parent_hash": self.parent_hash,
+            "trigger": self.trigger,
+            "repairs": list(self.repairs),
+            "source": str(self.source),
+            "estimate": self.estimate,
+            "steps": [step.to_json() for step in self.steps],
+        }
+
+    @classmethod
+    def from_json(cls, value: JsonObject) -> Plan:
+        """The inverse of `to_json`; expects a valid plan."""
+        return cls(
+            goal=value["goal"],
+            rationale=value["rationale"],
+            steps=tuple(PlanStep.from_json(step) for step in value["steps"]),
+            version=value["version"],
+            hash=value["hash"],
+            parent_hash=value.get("parent_hash"),
+            trigger=value.get("trigger"),
+            repairs=tuple(value.get("repairs", ())),
+            source=PlanSource(value["source"]),
+            estimate=value.get("estimate"),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The limits that a run started with; the defaults are those of the requirements' table."""
+
+    max_steps: int = 8
+    tries_per_step: int = 3
+    max_replans: int = 2
+    max_tool_calls: int = 40
+    max_llm_calls: int = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """An observation that an answer cites as `[n]`."""
+
+    n: int
+    step_id: str
+    tool: str | None
+    text: str
+    """The observation in words, at most a few hundred characters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One task given to the agent, and how far it came."""
+
+    project: str
+    run_id: str
+    thread_id: str
+    agent: str
+    agent_version: str
+    task: str
+    mode: str
+    provider: str
+    model: str
+    status: RunStatus
+    requested_by: str
+    created_at: datetime
+    limits: Limits
+    tools: dict[str, int]
+    """Tool name to the version that the run started with."""
+    trace_id: str
+    """32 lower-case hex digits; the same over every pause and restart."""
+    root_span_id: str
+    """16 lower-case hex digits of the run's own span, which is written when the run ends."""
+    started_at: datetime | None = None
+    finished_at: datetime | None = None
+    stop_reason: str | None = None
+    error: str | None = None
+    """One sentence for a person; None unless something failed."""
+    plan_version: int | None = None
+    answer: str | None = None
+    sources: tuple[Source, ...] = ()
+    degraded: bool = False
+    cancel_requested: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class StepAttempt:
+    """One try of one step."""
+
+    run_id: str
+    plan_version: int
+    step_id: str
+    attempt: int
+    """1 for the first."""
+    status: AttemptStatus
+    started_at: datetime
+    finished_at: datetime | None = None
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StepProgress:
+    """How far a step of the current plan version came."""
+
+    run_id: str
+    plan_version: int
+    step_id: str
+    status: StepStatus
+    attempts: int = 0
+    started_at: datetime | None = None
+    finished_at: datetime | None = None
+    result: JsonObject | None = None
+    """`StepResult` of the graph's state as JSON: key_result, criterion_met, reason, observation, artifacts."""
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalRequest:
+    """A pause of a run that waits for a person, and what that person decided."""
+
+    project: str
+    request_id: str
+    kind: RequestKind
+    run_id: str
+    thread_id: str
+    checkpoint_id: str
+    interrupt_id: str
+    hash: str
+    """What a decision has to name: the plan's hash, or the hash of the payload for other kinds."""
+    status: RequestStatus
+    requested_at: datetime
+    requested_by: str
+    payload: JsonObject
+    """For a plan: `{"plan": Plan.to_json(), "task": …}`."""
+    expires_at: datetime | None = None
+    decided_at: datetime | None = None
+    decided_by: str | None = None
+    decided_by_system_user: str | None = None
+    """The account of the operating system beside the claimed name; None when nobody decided."""
+    decision: Decision | None = None
+    note: str | None = None
+    value: JsonValue = None
+    """What the graph is resumed with besides the decision, e.g. the edited plan."""
+    applied_at: datetime | None = None
+    """When a checkpoint after the pause was seen, i.e. the decision reached the graph."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunEvent:
+    """Something worth a line in the run's history. `seq` grows within a run."""
+
+    run_id: str
+    seq: int
+    at: datetime
+    kind: str
+    """One of `agent.store.gateway.EVENT_KINDS`."""
+    step_id: str | None
+    text: str
+    """One short phrase, plain text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Artifact:
+    """A file that a run made, below `<home>/artifacts/<run_id>/`."""
+
+    run_id: str
+    name: str
+    step_id: str | None
+    media_type: str
+    bytes: int
+    sha256: str
+    created_at: datetime
