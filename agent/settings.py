@@ -18,9 +18,7 @@ from agent.errors import ConfigurationError
 class Settings(BaseSettings):
     """The settings of INTERFACES; the environment wins over `plandeck.toml` of the working folder."""
 
-    model_config = SettingsConfigDict(
-        env_prefix="PLANDECK_", toml_file="plandeck.toml", extra="ignore", frozen=True
-    )
+    model_config = SettingsConfigDict(env_prefix="PLANDECK_", toml_file="plandeck.toml", extra="ignore", frozen=True)
 
     home: Path = Path(".plandeck")
     """Folder of the embedded databases, artifacts and outbox."""
