@@ -1,0 +1,1 @@
+"""A safe reader of any LangGraph checkpoint store: never imports, never writes."""

@@ -1,0 +1,1 @@
+"""Where model answers come from: the table of providers, the client, the offline model."""

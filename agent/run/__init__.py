@@ -1,0 +1,1 @@
+"""The agent graph and the use cases that start, advance and decide runs."""

@@ -1,0 +1,1 @@
+"""The records database: tables, migrations and the gateway that knows SQL."""

@@ -1,0 +1,1 @@
+"""Tools that do real work, and their registry."""

@@ -81,7 +81,7 @@ def plan_messages(
     refused: Sequence[str] = (),
     previous: JsonObject | None = None,
 ) -> list[BaseMessage]:
-    """Ask for a plan. `tools` is `ToolRegistry.describe()`; `refused` are the reasons that the last answer failed on."""
+    """Ask for a plan. `tools` is `ToolRegistry.describe()`; `refused` says why the last answer failed."""
     sections: list[tuple[str, JsonValue]] = [("Task", task)]
     if previous is not None:
         sections.append(("Previous plan", previous))
