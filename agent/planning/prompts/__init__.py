@@ -16,11 +16,13 @@ from agent.records import JsonObject, JsonValue
 
 PROPOSE_PLAN: JsonObject = {
     "name": "propose_plan",
-    "description": "Propose a plan for a person to approve.",
+    "description": "Propose a plan for a person to approve, or say why there is none.",
     "parameters": {
         "type": "object",
-        "required": ["goal", "rationale", "steps"],
+        "required": ["kind"],
         "properties": {
+            "kind": {"type": "string", "enum": ["plan", "question", "cannot"]},
+            "message": {"type": "string", "description": "The question, or why it cannot be done. Not for a plan."},
             "goal": {"type": "string"},
             "rationale": {"type": "string"},
             "steps": {
@@ -41,7 +43,7 @@ PROPOSE_PLAN: JsonObject = {
         },
     },
 }
-"""The function that a planner answers with."""
+"""The function that a planner answers with. Flat, with a discriminator: providers handle unions badly."""
 
 JUDGE_STEP: JsonObject = {
     "name": "judge_step",

@@ -1,0 +1,316 @@
+"""`advance`: the one way in which a run moves. Idempotent, and safe to call from any process at any time.
+
+Load, take the run's lease, feed the graph its input, nothing, or a decision, and go until it waits or ends. What pages
+read is projected from each checkpoint after it is durable, so a crash between the two is mended by the next call.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from langgraph.types import Command, StateSnapshot
+from traces.errors import TracesError
+
+from agent.errors import StorageError
+from agent.planning.hashing import payload_hash
+from agent.records import (
+    ApprovalRequest,
+    AttemptStatus,
+    Decision,
+    EventKind,
+    JsonObject,
+    Plan,
+    RequestKind,
+    RequestStatus,
+    Run,
+    RunStatus,
+    StepProgress,
+    StepStatus,
+    StopReason,
+)
+from agent.run.graph import RECURSION_LIMIT, AgentGraph
+from agent.run.nodes import one_sentence, sources_of
+from agent.run.projection import closed_attempts, progress, step_event
+from agent.run.state import RunState, plan_of
+from agent.run.tracing import RunTracing
+from agent.store.gateway import StaleLeaseError
+
+if TYPE_CHECKING:
+    from agent.run.usecases import Plandeck
+
+LEASE_SECONDS = 30.0
+
+log = logging.getLogger(__name__)
+
+
+def advance(app: Plandeck, run_id: str) -> Run:
+    """Move a run until it waits for a person or ends; at once back when another process holds its lease."""
+    run = app.records.run(app.project, run_id)
+    if run.status.ended and run.stop_reason != StopReason.ERROR:
+        return run
+    with _lease(app, run_id) as fence:
+        if fence is not None:
+            with suppress(StaleLeaseError):
+                _Advance(app, app.records.run(app.project, run_id), fence).go()
+    return app.records.run(app.project, run_id)
+
+
+@contextmanager
+def _lease(app: Plandeck, run_id: str) -> Iterator[int | None]:
+    """The lease as its fencing number, renewed by a thread of its own; None when another process has it."""
+    fence = app.records.take_lease(app.project, run_id, app.owner, LEASE_SECONDS)
+    if fence is None:
+        yield None
+        return
+    done = threading.Event()
+
+    def renew() -> None:
+        while not done.wait(LEASE_SECONDS / 3):
+            app.records.renew_lease(app.project, run_id, app.owner, fence, LEASE_SECONDS)
+
+    heartbeat = threading.Thread(target=renew, name=f"lease {run_id}", daemon=True)
+    heartbeat.start()
+    try:
+        yield fence
+    finally:
+        done.set()
+        heartbeat.join()
+        app.records.release_lease(app.project, run_id, app.owner, fence)
+
+
+@dataclass
+class _Advance:
+    """One call of `advance` that holds the lease."""
+
+    app: Plandeck
+    run: Run
+    fence: int
+
+    def __post_init__(self) -> None:
+        self.sink = self.app.exporter
+        self.tracing = RunTracing(self.run, self.sink)
+        self.graph: AgentGraph = self.app.graph_for(self.run, self.fence, self.tracing)
+        self.config: Any = {
+            "configurable": {"thread_id": self.run.thread_id},
+            "recursion_limit": RECURSION_LIMIT,
+        }
+
+    def go(self) -> None:
+        x
+        interrupted = self.app.records.interrupt_attempts(self.run.project, self.run.run_id, self.app.now(), self.fence)
+        for attempt in interrupted:
+            self._event(
+                EventKind.INTERRUPTED,
+                f"{attempt.step_id} try {attempt.attempt} was cut off, its process ended",
+                step_id=attempt.step_id,
+                once=f"cut:{attempt.plan_version}:{attempt.step_id}:{attempt.attempt}",
+            )
+        try:
+            with self.tracing.segment():
+                self._drive()
+        except (StaleLeaseError, StorageError, TracesError):
+            raise
+        except Exception as error:  # the boundary: whatever user code, model or tool raised fails the run
+            log.exception("run %s failed", self.run.run_id)
+            self._end(RunStatus.FAILED, StopReason.ERROR, error=one_sentence(error))
+
+    def _drive(self) -> None:
+        while True:
+            snapshot = self.graph.get_state(self.config)
+            self._project_values(snapshot.values)
+            self._close_applied({item.id for item in snapshot.interrupts})
+            if self._cancelled():
+                self._end(RunStatus.CANCELLED, StopReason.CANCELLED)
+                return
+            begun = snapshot.created_at is not None
+            if begun and not snapshot.next:
+                self._finish(snapshot)
+                return
+            requests = self._requests(snapshot)
+            if any(request.status is RequestStatus.PENDING for request in requests):
+                self._update(status=RunStatus.WAITING_HUMAN)
+                return
+            self._stream(self._input(requests) if begun else {"task": self.run.task}, snapshot)
+
+    def _stream(self, given: Any, snapshot: StateSnapshot) -> None:
+        planning = not (snapshot.values or {}).get("plan") or _sends_back(given)
+        self._update(
+            status=RunStatus.PLANNING if planning else RunStatus.EXECUTING,
+            started_at=self.run.started_at or self.app.now(),
+            stop_reason=None,
+            error=None,
+            finished_at=None,
+        )
+        for values in self.graph.stream(given, self.config, stream_mode="values", durability="sync"):
+            self._project_values(values)
+            if self._cancelled():
+                return
+
+    # --- pauses
+
+    def _requests(self, snapshot: StateSnapshot) -> list[ApprovalRequest]:
+        """The request rows of the pending interrupts, made again where they are missing."""
+        checkpoint_id = snapshot.config["configurable"].get("checkpoint_id", "")
+        return [self._request(checkpoint_id, item.id, item.value) for item in snapshot.interrupts]
+
+    def _request(self, checkpoint_id: str, interrupt_id: str, value: JsonObject) -> ApprovalRequest:
+        kind = RequestKind(value["kind"])
+        key = f"{self.run.project}|{self.run.thread_id}|{checkpoint_id}|{interrupt_id}"
+        made = ApprovalRequest(
+            project=self.run.project,
+            request_id="q-" + hashlib.sha256(key.encode()).hexdigest()[:12],
+            kind=kind,
+            run_id=self.run.run_id,
+            thread_id=self.run.thread_id,
+            checkpoint_id=checkpoint_id,
+            interrupt_id=interrupt_id,
+            hash=value["plan"]["hash"] if kind is RequestKind.PLAN else payload_hash(value),
+            status=RequestStatus.PENDING,
+            requested_at=self.app.now(),
+            requested_by=self.run.requested_by,
+            payload=value,
+        )
+        stored = self.app.records.put_request(made, fence=self.fence)
+        if stored.status is RequestStatus.PENDING:
+            waits = (
+                "a question waits" if kind is RequestKind.QUESTION else f"plan version {value['plan']['version']} waits"
+            )
+            self._event(EventKind.PLAN_WAITS, waits, once=f"waits:{stored.request_id}")
+        return stored
+
+    def _input(self, requests: list[ApprovalRequest]) -> Any:
+        """What the graph is fed: the decisions by interrupt id, or nothing to go on after a crash."""
+        if not requests:
+            return None
+        return Command(resume={request.interrupt_id: _answer(request) for request in requests})
+
+    def _close_applied(self, pending: set[str]) -> None:
+        """Mark the decisions that a checkpoint shows to have reached the graph, and write the time people took."""
+        for request in self.app.records.requests(self.run.project, run_id=self.run.run_id):
+            if request.decision and request.applied_at is None and request.interrupt_id not in pending:
+                self.tracing.waited(request)
+                self.app.records.mark_applied(self.run.project, request.request_id, self.app.now(), fence=self.fence)
+
+    # --- records
+
+    def _project_values(self, values: Any) -> None:
+        state: RunState = values
+        plan = plan_of(state) if state else None
+        if plan is None:
+            return
+        records, project, run_id = self.app.records, self.run.project, self.run.run_id
+        self._put_plan(plan)
+        for attempt in closed_attempts(state, records.attempts(project, run_id), self.app.now()):
+            records.finish_attempt(
+                project,
+                run_id,
+                attempt.plan_version,
+                attempt.step_id,
+                attempt.attempt,
+                attempt.status,
+                attempt.finished_at or self.app.now(),
+                attempt.error,
+                fence=self.fence,
+            )
+            if attempt.status is AttemptStatus.FAILED:
+                self._event(
+                    EventKind.STEP_FAILED,
+                    f"{attempt.step_id} try {attempt.attempt} failed: {attempt.error}",
+                    step_id=attempt.step_id,
+                    once=f"failed:{attempt.plan_version}:{attempt.step_id}:{attempt.attempt}",
+                )
+        self._put_steps(plan, progress(run_id, plan, state, records.attempts(project, run_id)))
+
+    def _put_plan(self, plan: Plan) -> None:
+        self.app.records.put_plan(
+            self.run.project,
+            self.run.run_id,
+            plan,
+            created_at=self.app.now(),
+            created_by=str(plan.source),
+            fence=self.fence,
+        )
+        if self.run.plan_version != plan.version:
+            self._update(plan_version=plan.version)
+            self._event(
+                EventKind.PLAN_PROPOSED,
+                f"plan version {plan.version}, {len(plan.steps)} steps",
+                once=f"plan:{plan.version}:{plan.hash}",
+            )
+
+    def _put_steps(self, plan: Plan, steps: list[StepProgress]) -> None:
+        records, project, run_id = self.app.records, self.run.project, self.run.run_id
+        before = {item.step_id: item.status for item in records.steps(project, run_id, plan.version)}
+        records.put_steps(project, run_id, plan.version, steps, fence=self.fence)
+        for item in steps:
+            event = step_event(before.get(item.step_id, StepStatus.PENDING), item)
+            if event:
+                kind, text = event
+                self._event(kind, text, step_id=item.step_id, once=f"{kind}:{plan.version}:{item.step_id}")
+
+    def _finish(self, snapshot: StateSnapshot) -> None:
+        state: RunState = snapshot.values
+        reason = state.get("stop_reason") or StopReason.COMPLETED
+        status = {StopReason.COMPLETED: RunStatus.SUCCEEDED, StopReason.REJECTED: RunStatus.CANCELLED}.get(
+            StopReason(reason), RunStatus.FAILED
+        )
+        self._end(status, reason, error=_run_error(state), answer=state.get("answer"), sources=sources_of(state))
+
+    def _end(self, status: RunStatus, reason: str, **columns: Any) -> None:
+        """The run is over once its spans are stored: a run that counts as finished has its whole cost."""
+        at = self.app.now()
+        self.app.records.supersede_requests(self.run.project, self.run.run_id, at)
+        ended = self.app.records.run(self.run.project, self.run.run_id)
+        self.tracing.ended(replace(ended, status=status, stop_reason=str(reason), error=columns.get("error")), at)
+        self.sink.check()
+        self._update(status=status, stop_reason=str(reason), finished_at=at, **columns)
+        kind = {
+            RunStatus.SUCCEEDED: EventKind.RUN_SUCCEEDED,
+            RunStatus.CANCELLED: EventKind.RUN_CANCELLED,
+        }.get(status, EventKind.RUN_FAILED)
+        self._event(kind, f"run {status}" + ("" if status is RunStatus.SUCCEEDED else f", {reason}"))
+
+    def _cancelled(self) -> bool:
+        return self.app.records.run(self.run.project, self.run.run_id).cancel_requested
+
+    def _update(self, **columns: Any) -> None:
+        self.run = self.app.records.update_run(self.run.project, self.run.run_id, fence=self.fence, **columns)
+
+    def _event(self, kind: EventKind, text: str, *, step_id: str | None = None, once: str | None = None) -> None:
+        self.app.records.add_event(
+            self.run.project, self.run.run_id, kind, text, self.app.now(), step_id=step_id, once=once
+        )
+
+
+def _answer(request: ApprovalRequest) -> JsonObject:
+    """A decision as the graph is resumed with it."""
+    return {
+        "decision": str(request.decision),
+        "hash": request.hash,
+        "by": request.decided_by,
+        "note": request.note,
+        "value": request.value,
+    }
+
+
+def _sends_back(given: Any) -> bool:
+    """Whether the graph will plan again."""
+    if not isinstance(given, Command) or not isinstance(given.resume, dict):
+        return False
+    return any(answer["decision"] == Decision.RESPOND for answer in given.resume.values())
+
+
+def _run_error(state: RunState) -> str | None:
+    """Why a run did not do everything, in one sentence; None if it did."""
+    if state.get("error"):
+        return state.get("error")
+    blocked = [key for key, value in state.get("statuses", {}).items() if value == StepStatus.BLOCKED]
+    if not blocked:
+        return None
+    return f"{blocked[0]} did not get done: {state.get('errors', {}).get(blocked[0], 'no reason is known')}"

@@ -1,0 +1,75 @@
+"""LangGraph's own savers on our databases. State is plain JSON, so no class is ever loaded from a checkpoint."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+
+from agent.errors import StorageError
+
+BUSY_SECONDS = 10.0
+
+
+def serializer() -> JsonPlusSerializer:
+    """Loads LangGraph's own safe types only, and never a pickle."""
+    return JsonPlusSerializer(pickle_fallback=False, allowed_msgpack_modules=None)
+
+
+@contextmanager
+def open_checkpointer(location: str) -> Iterator[BaseCheckpointSaver[Any]]:
+    """The saver for a path or a `postgresql://` URL, with its tables made; StorageError if it cannot be opened."""
+    if location.startswith("postgresql://"):
+        with _postgres(location) as saver:
+            yield saver
+    else:
+        with _sqlite(Path(location)) as saver:
+            yield saver
+
+
+@contextmanager
+def _sqlite(path: Path) -> Iterator[BaseCheckpointSaver[Any]]:
+    from langgraph.checkpoint.sqlite import SqliteSaver  # noqa: PLC0415  # only the engine in use is imported
+
+    try:
+        connection = sqlite3.connect(path, check_same_thread=False, timeout=BUSY_SECONDS)
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("PRAGMA synchronous=FULL")
+        saver = SqliteSaver(connection, serde=serializer())
+        saver.setup()
+    except sqlite3.Error as error:
+        raise StorageError(
+            f"{path} cannot be opened as a checkpoint database: {error}. Check the folder's permissions and free "
+            "space, or restore the file from a backup."
+        ) from error
+    try:
+        yield saver
+    finally:
+        connection.close()
+
+
+@contextmanager
+def _postgres(url: str) -> Iterator[BaseCheckpointSaver[Any]]:
+    import psycopg  # noqa: PLC0415  # only the engine in use is imported
+    from langgraph.checkpoint.postgres import PostgresSaver  # noqa: PLC0415
+    from psycopg.rows import dict_row  # noqa: PLC0415
+    from psycopg_pool import ConnectionPool, PoolTimeout  # noqa: PLC0415
+
+    options = {"autocommit": True, "prepare_threshold": 0, "row_factory": dict_row}
+    pool: Any = ConnectionPool(url, min_size=1, max_size=8, kwargs=options, open=False, timeout=BUSY_SECONDS)
+    try:
+        pool.open(wait=True, timeout=BUSY_SECONDS)
+        saver = PostgresSaver(pool, serde=serializer())
+        saver.setup()
+    except (psycopg.Error, PoolTimeout) as error:
+        pool.close()
+        raise StorageError(f"The checkpoint tables cannot be opened on PostgreSQL: {error}.") from error
+    try:
+        yield saver
+    finally:
+        pool.close()

@@ -1,0 +1,301 @@
+"""What people and programs can do with runs. Pages and commands change things through these functions only."""
+
+from __future__ import annotations
+
+import getpass
+import secrets
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from langchain_core.language_models import BaseChatModel
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from traces.exporter import StoreExporter
+from traces.ingest import Ingest
+from traces.prices import PriceBook
+from traces.store import SpanStore, open_span_store
+
+from agent.errors import NotFoundError, RefusedError, StorageError
+from agent.models.client import build_model
+from agent.models.providers import Provider, provider_of
+from agent.planning.parsing import ParsedPlan, check_plan
+from agent.records import (
+    ApprovalRequest,
+    Decision,
+    JsonObject,
+    JsonValue,
+    Limits,
+    Plan,
+    PlanSource,
+    RequestKind,
+    RequestStatus,
+    Run,
+    RunStatus,
+    StopReason,
+)
+from agent.run.advance import advance
+from agent.run.checkpointer import open_checkpointer
+from agent.run.deps import Deps
+from agent.run.graph import AgentGraph, build_graph
+from agent.run.recorder import RunModels, RunRecorder, tool_caller
+from agent.run.tracing import RunTracing
+from agent.settings import Settings
+from agent.store.gateway import RecordStore, open_record_store
+from agent.store.owners import this_process
+from agent.tools.builtin import build_registry
+from agent.tools.registry import ToolRegistry
+
+TASK_CHARACTERS = 20_000
+AGENT_NAME = "analyst"
+AGENT_VERSION = "1"
+MODE = "plan_execute"
+
+__all__ = [
+    "Plandeck",
+    "advance",
+    "cancel_run",
+    "check_edited_plan",
+    "decide",
+    "open_plandeck",
+    "resume_thread",
+    "start_run",
+]
+
+
+def utc_now() -> datetime:
+    """The clock."""
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Plandeck:
+    """The open product: everything that the use cases need. Tests replace any part of it."""
+
+    settings: Settings
+    records: RecordStore
+    spans: SpanStore
+    prices: PriceBook
+    registry: ToolRegistry
+    checkpointer: BaseCheckpointSaver[Any]
+    provider: Provider
+    model: BaseChatModel
+    exporter: StoreExporter
+    limits: Limits = field(default_factory=Limits)
+    now: Callable[[], datetime] = utc_now
+    owner: str = field(default_factory=this_process)
+
+    @property
+    def project(self) -> str:
+        """The project that this process works in."""
+        return self.settings.project
+
+    def artifacts_of(self, run_id: str) -> Path:
+        """The folder of a run's files; made if missing."""
+        folder = self.settings.home / "artifacts" / run_id
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StorageError(
+                f"{folder} cannot be made: {error.strerror}. Check permissions and free space."
+            ) from error
+        return folder
+
+    def graph_for(self, run: Run, fence: int, tracing: RunTracing) -> AgentGraph:
+        """The graph of one run, with everything its nodes need."""
+        artifacts = self.artifacts_of(run.run_id)
+        deps = Deps(
+            run_id=run.run_id,
+            models=RunModels(self.model, self.provider),
+            registry=self.registry,
+            recorder=RunRecorder(self, run, fence),
+            tracing=tracing,
+            call_tool=tool_caller(self, run, artifacts),
+            limits=run.limits,
+            now=self.now,
+            artifacts=artifacts,
+        )
+        return build_graph(deps, self.checkpointer)
+
+
+@contextmanager
+def open_plandeck(settings: Settings) -> Iterator[Plandeck]:
+    """Open every store, the tools and the model; AgentError or TracesError with one sentence if one of them refuses."""
+    provider = provider_of(settings)
+    model = build_model(settings)
+    make_home(settings.home)
+    with ExitStack() as stack:
+        records = stack.enter_context(open_record_store(settings.records_url))
+        spans = stack.enter_context(open_span_store(settings.spans_url))
+        prices = price_book(settings)
+        yield Plandeck(
+            settings=settings,
+            records=records,
+            spans=spans,
+            prices=prices,
+            registry=build_registry(settings),
+            checkpointer=stack.enter_context(open_checkpointer(settings.checkpoints_location)),
+            provider=provider,
+            model=model,
+            exporter=StoreExporter(Ingest(spans, prices), settings.project),
+        )
+
+
+def make_home(home: Path) -> None:
+    """The home folder exists afterwards; StorageError naming it and the remedy otherwise."""
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StorageError(
+            f"The data folder {home} cannot be made: {error.strerror}. Choose another with PLANDECK_HOME."
+        ) from error
+
+
+def start_run(
+    app: Plandeck, task: str, *, by: str, agent: str = AGENT_NAME, mode: str = MODE, thread_id: str | None = None
+) -> Run:
+    """Queue a run of a task; nothing runs and no model is asked before a worker advances it."""
+    words = task.strip()
+    if not words:
+        raise RefusedError("The task is empty; say in a sentence what the agent should find out.", code="empty_task")
+    if len(words) > TASK_CHARACTERS:
+        raise RefusedError(
+            f"The task has {len(words):,} characters, and {TASK_CHARACTERS:,} is the limit; put long material into "
+            "the documents and describe the task.",
+            code="task_too_long",
+        )
+    if agent != AGENT_NAME:
+        raise NotFoundError(f"There is no agent called {agent!r}; the choice is: {AGENT_NAME}.")
+    if mode != MODE:
+        raise RefusedError(f"There is no mode {mode!r}; the choice is: {MODE}.", code="unknown_mode")
+    key = secrets.token_hex(6)
+    thread = thread_id or f"th-{key}"
+    if app.records.run_of_thread(app.project, thread):
+        raise RefusedError(f"Thread {thread} belongs to a run already; leave out the thread or choose another id.")
+    return app.records.add_run(
+        Run(
+            project=app.project,
+            run_id=f"r-{key}",
+            thread_id=thread,
+            agent=agent,
+            agent_version=AGENT_VERSION,
+            task=words,
+            mode=mode,
+            provider=app.provider.name,
+            model=model_name(app),
+            status=RunStatus.QUEUED,
+            requested_by=by,
+            created_at=app.now(),
+            limits=app.limits,
+            tools=app.registry.versions,
+            trace_id=secrets.token_hex(16),
+            root_span_id=secrets.token_hex(8),
+        )
+    )
+
+
+def decide(
+    app: Plandeck,
+    request_id: str,
+    decision: Decision,
+    *,
+    hash: str,  # the outside's word
+    by: str,
+    plan: JsonObject | None = None,
+    value: JsonValue = None,
+    note: str | None = None,
+) -> ApprovalRequest:
+    """Record a person's decision, once. It names the hash it decides on; the run goes on when `advance` is called."""
+    request = app.records.request(app.project, request_id)
+    if decision is Decision.REJECT and not (note or "").strip():
+        raise RefusedError("A rejection needs a reason: the person who asked will read it.", code="reason_missing")
+    if decision is Decision.RESPOND and not str(value or note or "").strip():
+        raise RefusedError("Say in words what should change, or what the answer is.", code="answer_missing")
+    if request.kind is RequestKind.QUESTION and decision in (Decision.APPROVE, Decision.EDIT):
+        raise RefusedError("A question is answered (respond) or rejected.", code="wrong_decision")
+    new_plan = _edited(app, request, plan) if decision is Decision.EDIT else None
+    return app.records.decide(
+        app.project,
+        request_id,
+        decision=decision,
+        hash=hash,
+        by=by,
+        system_user=system_user(),
+        at=app.now(),
+        note=note,
+        value=new_plan.to_json() if new_plan else value,
+        new_plan=new_plan,
+    )
+
+
+def _edited(app: Plandeck, request: ApprovalRequest, plan: JsonObject | None) -> Plan:
+    if plan is None:
+        raise RefusedError("An edit needs the edited plan.", code="plan_missing")
+    checked = check_edited_plan(app, request.run_id, plan.get("steps", []), plan.get("goal"))
+    if checked.plan is None:
+        problems = "; ".join(problem.message for problem in checked.errors)
+        raise RefusedError(f"The edited plan is not valid: {problems}", code="invalid_plan")
+    return checked.plan
+
+
+def check_edited_plan(app: Plandeck, run_id: str, steps: Sequence[JsonObject], goal: str | None = None) -> ParsedPlan:
+    """What the editor shows live: the plan version that an edit would make, or what is wrong with it."""
+    versions = app.records.plans(app.project, run_id)
+    if not versions:
+        raise RefusedError("There is no plan to edit yet.")
+    current = versions[-1]
+    limits = app.records.run(app.project, run_id).limits
+    return check_plan(
+        goal or current.goal,
+        current.rationale,
+        list(steps),
+        app.registry,
+        max_steps=limits.max_steps,
+        version=current.version + 1,
+        parent_hash=current.hash,
+        trigger="edit",
+        source=PlanSource.PERSON,
+    )
+
+
+def cancel_run(app: Plandeck, run_id: str, by: str) -> Run:
+    """Ask a run to stop at the next safe point; what was done is kept."""
+    run = app.records.run(app.project, run_id)
+    if run.status.ended:
+        raise RefusedError(f"Run {run_id} has ended already ({run.status}).", code="already_ended")
+    return app.records.update_run(app.project, run_id, cancel_requested=True, cancelled_by=by)
+
+
+def resume_thread(app: Plandeck, thread_id: str) -> Run:
+    """Go on with a thread's run where its last checkpoint left it, also after it failed with an error."""
+    run = app.records.run_of_thread(app.project, thread_id)
+    if run is None:
+        raise NotFoundError(f"No run of this project has thread {thread_id}.")
+    if run.status.ended and run.stop_reason != StopReason.ERROR:
+        return run
+    return advance(app, run.run_id)
+
+
+def pending_request(app: Plandeck, run_id: str) -> ApprovalRequest | None:
+    """The request that a run waits for, or None."""
+    waiting = app.records.requests(app.project, run_id=run_id, status=RequestStatus.PENDING)
+    return waiting[0] if waiting else None
+
+
+def system_user() -> str:
+    """The account of the operating system; a claimed name is stored beside it."""
+    return getpass.getuser()
+
+
+def model_name(app: Plandeck) -> str:
+    """The name of the model that runs are planned and executed with."""
+    return app.settings.model or app.provider.model
+
+
+def price_book(settings: Settings) -> PriceBook:
+    """Own prices over the built-in ones; the offline model's are illustrative and marked as such."""
+    default = settings.home / "prices.toml"
+    own = settings.prices or (default if default.exists() else None)
+    return PriceBook(own=own, extra=[OFFLINE_PRICE])

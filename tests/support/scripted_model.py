@@ -1,0 +1,85 @@
+"""A scripted model behind the real client: an httpx transport that answers OpenAI requests from a list."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+from langchain_openai import ChatOpenAI
+
+DEFAULTS: dict[str, Any] = {
+    "judge_step": {"criterion_met": True, "reason": "it shows what was asked for", "key_result": "done"},
+    "": "The answer rests on the observation [1].",
+}
+
+
+@dataclass
+class ScriptedTransport(httpx.BaseTransport):
+    """Answers by the function that is offered: a dict is a call of it, a str is prose, a Response or exception itself.
+
+    A list of answers is used up one by one; its last answer is repeated. Tools that are not scripted are called with
+    the step's fixed arguments.
+    """
+
+    answers: dict[str, list[Any]] = field(default_factory=dict)
+    requests: list[dict[str, Any]] = field(default_factory=list)
+    _used: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        body = json.loads(request.content)
+        self.requests.append(body)
+        offered = [tool["function"]["name"] for tool in body.get("tools", [])]
+        kind = offered[0] if offered else ""
+        answer = self._next(kind, body)
+        if isinstance(answer, httpx.Response):
+            return httpx.Response(answer.status_code, content=answer.content, headers=answer.headers)
+        if isinstance(answer, Exception):
+            raise answer
+        return httpx.Response(200, json=_completion(kind, answer, body))
+
+    def calls(self, kind: str) -> int:
+        """How often a function was offered ('' = none)."""
+        return self._used[kind]
+
+    def _next(self, kind: str, body: dict[str, Any]) -> Any:
+        n = self._used[kind]
+        self._used[kind] += 1
+        if kind in self.answers:
+            return self.answers[kind][min(n, len(self.answers[kind]) - 1)]
+        return DEFAULTS.get(kind, _fixed_arguments(body))
+
+
+def _fixed_arguments(body: dict[str, Any]) -> dict[str, Any]:
+    words = body["messages"][1]["content"]
+    after = words.split("## Step\n", 1)[1].split("\n\n## ", 1)[0]
+    return dict(json.loads(after)["args"])
+
+
+def _completion(kind: str, answer: Any, body: dict[str, Any]) -> dict[str, Any]:
+    message: dict[str, Any] = {"role": "assistant", "content": answer if isinstance(answer, str) else None}
+    if not isinstance(answer, str):
+        name, arguments = (kind, answer) if not isinstance(answer, tuple) else answer
+        call = {"name": name, "arguments": json.dumps(arguments)}
+        message["tool_calls"] = [{"id": "call_1", "type": "function", "function": call}]
+    return {
+        "id": "scripted",
+        "object": "chat.completion",
+        "created": 1,
+        "model": body["model"],
+        "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110},
+    }
+
+
+def scripted_chat(transport: ScriptedTransport) -> ChatOpenAI:
+    """The real client over a scripted transport."""
+    return ChatOpenAI(
+        model="scripted",
+        api_key="not-a-key",
+        base_url="http://scripted.invalid/v1",
+        http_client=httpx.Client(transport=transport),
+        max_retries=0,
+    )
