@@ -1,0 +1,40 @@
+SHELL := /usr/bin/env bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+BIN := .venv/bin
+COMPILE := uv pip compile --quiet --universal --no-emit-index-url --no-header --no-annotate --python-version 3.11
+
+.PHONY: help setup run test check bench lock
+
+help: ## Say what there is to make
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-6s  %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: .venv/.plandeck ## Make .venv with plandeck in it
+
+run: setup ## Serve the dashboard on http://127.0.0.1:8501
+	@exec $(BIN)/plandeck serve
+
+test: .venv/.dev ## Run every test, those in a browser and on PostgreSQL included
+	@scripts/test-needs
+	@$(BIN)/pytest -q -n 2 --dist loadfile
+
+check: .venv/.dev ## Lint, format, types, layers
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+bench: setup ## Print how long starts and a run take
+	@$(BIN)/python scripts/bench.py
+
+lock: ## Resolve the locked versions anew (needs uv)
+	@$(COMPILE) --upgrade pyproject.toml --output-file requirements.lock
+	@$(COMPILE) --upgrade --group pyproject.toml:dev --constraint requirements.lock --output-file requirements-dev.lock
+
+.venv/.plandeck: requirements.lock pyproject.toml scripts/setup
+	@scripts/setup requirements.lock
+	@touch $@
+
+.venv/.dev: .venv/.plandeck requirements-dev.lock
+	@scripts/setup requirements.lock requirements-dev.lock
+	@touch $@

@@ -1,0 +1,147 @@
+"""Records as the JSON of the command line and of HTTP: the shapes of INTERFACES, each with a JSON Schema in `schemas`.
+
+Times are RFC 3339 in UTC with `Z`, money is a decimal string in US dollars, and unknown is null.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from decimal import Decimal
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from agent.records import ApprovalRequest, JsonObject, Plan, PlanStep, Run, StepProgress, StepStatus
+
+if TYPE_CHECKING:
+    from agent.planning.parsing import ParsedPlan
+
+PICO = Decimal(10) ** 12
+
+
+def schema(name: str) -> JsonObject:
+    """The JSON Schema of a shape, e.g. `run` or `approval`."""
+    text = files("agent.schemas").joinpath(f"{name}.json").read_text(encoding="utf-8")
+    loaded: JsonObject = json.loads(text)
+    return loaded
+
+
+def time_json(at: datetime | None) -> str | None:
+    """RFC 3339 in UTC, to the microsecond where there is one: `2026-12-01T09:42:00.125Z`."""
+    if at is None:
+        return None
+    text = at.astimezone(UTC).replace(tzinfo=None).isoformat()
+    return (text.rstrip("0") if "." in text else text) + "Z"
+
+
+def nanoseconds_json(at: int | None) -> str | None:
+    """A span's time (nanoseconds since 1970) as RFC 3339 with all its digits."""
+    if at is None:
+        return None
+    seconds, rest = divmod(at, 1_000_000_000)
+    text = datetime.fromtimestamp(seconds, UTC).replace(tzinfo=None).isoformat()
+    return f"{text}.{rest:09d}".rstrip("0").rstrip(".") + "Z"
+
+
+def dollars_json(pico_dollars: int | None) -> str | None:
+    """Pico-dollars as an exact decimal string of dollars, without an exponent; null when unknown."""
+    if pico_dollars is None:
+        return None
+    text = format(Decimal(pico_dollars) / PICO, "f")
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def page_json(name: str, items: Sequence[JsonObject], next_cursor: str | None = None) -> JsonObject:
+    """A list of shapes under its name, and where the next page begins."""
+    return {name: list(items), "next_cursor": next_cursor}
+
+
+def run_json(
+    run: Run, *, plan: Plan | None, steps: Sequence[StepProgress], usage: JsonObject, cost_usd: str | None
+) -> JsonObject:
+    """A run with its current plan, each step of it with its progress."""
+    own = [item for item in steps if plan and item.plan_version == plan.version]
+    return {
+        "run_id": run.run_id,
+        "thread_id": run.thread_id,
+        "project": run.project,
+        "agent": run.agent,
+        "agent_version": run.agent_version,
+        "task": run.task,
+        "mode": run.mode,
+        "provider": run.provider,
+        "model": run.model,
+        "status": str(run.status),
+        "stop_reason": run.stop_reason,
+        "error": run.error,
+        "requested_by": run.requested_by,
+        "created_at": time_json(run.created_at),
+        "started_at": time_json(run.started_at),
+        "finished_at": time_json(run.finished_at),
+        "plan": plan_json(plan, own) if plan else None,
+        "plan_version": run.plan_version,
+        "steps_done": sum(item.status is StepStatus.COMPLETED for item in own),
+        "steps_total": len(plan.steps) if plan else 0,
+        "usage": usage,
+        "cost_usd": cost_usd,
+        "answer": run.answer,
+        "sources": [
+            {"n": item.n, "step_id": item.step_id, "tool": item.tool, "text": item.text} for item in run.sources
+        ],
+        "degraded": run.degraded,
+        "trace_id": run.trace_id,
+    }
+
+
+def plan_json(plan: Plan, steps: Sequence[StepProgress] = ()) -> JsonObject:
+    """A plan version; steps that nobody began are pending."""
+    progress = {item.step_id: item for item in steps}
+    return {**plan.to_json(), "steps": [_step_json(step, progress.get(step.id)) for step in plan.steps]}
+
+
+def _step_json(step: PlanStep, progress: StepProgress | None) -> JsonObject:
+    return {
+        **step.to_json(),
+        "status": str(progress.status if progress else StepStatus.PENDING),
+        "result": progress.result if progress else None,
+        "attempts": progress.attempts if progress else 0,
+        "error": progress.error if progress else None,
+        "started_at": time_json(progress.started_at) if progress else None,
+        "finished_at": time_json(progress.finished_at) if progress else None,
+    }
+
+
+def approval_json(request: ApprovalRequest) -> JsonObject:
+    """An approval request, and what was decided."""
+    return {
+        "request_id": request.request_id,
+        "kind": str(request.kind),
+        "run_id": request.run_id,
+        "thread_id": request.thread_id,
+        "checkpoint_id": request.checkpoint_id,
+        "interrupt_id": request.interrupt_id,
+        "hash": request.hash,
+        "status": str(request.status),
+        "requested_at": time_json(request.requested_at),
+        "requested_by": request.requested_by,
+        "expires_at": time_json(request.expires_at),
+        "decided_at": time_json(request.decided_at),
+        "decided_by": request.decided_by,
+        "decided_by_system_user": request.decided_by_system_user,
+        "decision": str(request.decision) if request.decision else None,
+        "note": request.note,
+        "value": request.value,
+        "applied_at": time_json(request.applied_at),
+        "payload": request.payload,
+    }
+
+
+def parsed_plan_json(parsed: ParsedPlan) -> JsonObject:
+    """What `parse-plan` found in a text."""
+    return {
+        "plan": plan_json(parsed.plan) if parsed.plan else None,
+        "repairs": [str(repair) for repair in parsed.repairs],
+        "errors": [{"code": str(error.code), "step": error.step, "message": error.message} for error in parsed.errors],
+        "outcome": str(parsed.outcome),
+    }

@@ -1,0 +1,77 @@
+"""`plandeck`: every command, and the boundary at which errors become one sentence and an exit code."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from agent.errors import AgentError
+from dashboard.cli import approving, checking, history, money, running, serving
+from dashboard.cli.options import JSON
+from dashboard.cli.output import print_error
+from traces.errors import TracesError
+
+
+class Commands(TyperGroup):
+    """Runs a command; a refused or failed one answers its error and exits with 1."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run it; what is not an expected refusal is a defect and keeps its traceback on stderr."""
+        try:
+            return super().invoke(ctx)
+        except (AgentError, TracesError) as error:
+            code, message = getattr(error, "code", "traces"), str(error)
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            code, message = "storage", _os_sentence(error)
+        print_error(code, message, as_json=bool(ctx.meta.get(JSON)))
+        raise typer.Exit(1)
+
+
+def _os_sentence(error: OSError) -> str:
+    place = f"{error.filename}: " if error.filename else ""
+    return f"{place}{error.strerror or error}. Check the name, the permissions and the free space."
+
+
+app = typer.Typer(
+    cls=Commands,
+    name="plandeck",
+    help="Approve the plans of LangGraph agents, watch them run, see what they cost, replay what they did.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+for name, command in {
+    "serve": serving.serve,
+    "worker": serving.worker,
+    "run": running.run,
+    "resume": running.resume,
+    "cancel": running.cancel,
+    "runs": running.runs,
+    "show": running.show,
+    "approvals": approving.approvals,
+    "decide": approving.decide,
+    "threads": history.threads,
+    "history": history.history,
+    "state": history.state,
+    "diff": history.diff,
+    "usage": money.usage,
+    "traces": money.traces,
+    "trace": money.trace,
+    "ingest": money.ingest,
+    "parse-plan": checking.parse_plan,
+    "doctor": checking.doctor,
+}.items():
+    app.command(name)(command)
+
+
+def main() -> None:
+    """Run the command line; exits with 0, 1 (refused or failed) or 2 (wrong usage)."""
+    app(prog_name="plandeck", args=sys.argv[1:])

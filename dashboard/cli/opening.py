@@ -1,0 +1,64 @@
+"""Opens what a command needs, and no more: reading runs must not load the agent or want its provider's key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dashboard.cli.options import settings_for
+
+if TYPE_CHECKING:
+    from agent.checkpoints.stores import CheckpointStore
+    from agent.run.usecases import Plandeck
+    from agent.settings import Settings
+    from agent.store.gateway import RecordStore
+    from traces.store import SpanStore
+
+
+@dataclass(frozen=True, slots=True)
+class Stores:
+    """Runs and spans of one project, open for reading."""
+
+    settings: Settings
+    records: RecordStore
+    spans: SpanStore
+
+    @property
+    def project(self) -> str:
+        """The project to read."""
+        return self.settings.project
+
+
+@contextmanager
+def open_stores(project: str | None = None) -> Iterator[Stores]:
+    """Runs and spans; AgentError or TracesError naming the store if one cannot be opened."""
+    from agent.store.gateway import open_record_store
+    from dashboard.homes import make_home
+    from traces.store import open_span_store
+
+    settings = settings_for(project)
+    make_home(settings)
+    with ExitStack() as stack:
+        records = stack.enter_context(open_record_store(settings.records_url))
+        spans = stack.enter_context(open_span_store(settings.spans_url))
+        yield Stores(settings, records, spans)
+
+
+@contextmanager
+def open_agent(project: str | None = None) -> Iterator[Plandeck]:
+    """Everything that runs need, model and tools included."""
+    from agent.run.usecases import open_plandeck
+
+    with open_plandeck(settings_for(project)) as app:
+        yield app
+
+
+@contextmanager
+def open_checkpoints(store: str | None, project: str | None = None) -> Iterator[CheckpointStore]:
+    """The checkpoint store that `--store` names, the own one without it; NotFoundError listing the names otherwise."""
+    from agent.checkpoints.named import named_store
+
+    with named_store(settings_for(project), store) as opened:
+        yield opened

@@ -1,0 +1,151 @@
+"""`run`, `resume`, `cancel`, `runs`, `show`: tasks given to the agent."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dashboard.cli.opening import open_agent, open_stores
+from dashboard.cli.options import Json, Limit, Project
+from dashboard.cli.output import print_json, print_table
+from dashboard.cli.progress import progress
+from dashboard.cli.texts import print_run
+
+if TYPE_CHECKING:
+    from agent.records import Run, RunStatus
+    from agent.run.usecases import Plandeck
+    from dashboard.cli.opening import Stores
+
+POLL_SECONDS = 0.2
+
+
+def run(
+    task: Annotated[str, typer.Argument(help="What the agent should find out or do, in a sentence.")],
+    agent: Annotated[str, typer.Option("--agent", help="Which agent takes it.")] = "analyst",
+    thread: Annotated[str | None, typer.Option("--thread", help="Id of the new thread; made up otherwise.")] = None,
+    mode: Annotated[str, typer.Option("--mode", help="How the agent works.")] = "plan_execute",
+    approve_as: Annotated[
+        str | None, typer.Option("--approve-as", help="Approve the run's own requests in this person's name.")
+    ] = None,
+    detach: Annotated[bool, typer.Option("--detach", help="Only queue it; a server or worker takes it.")] = False,
+    project: Project = None,
+    json: Json = False,
+) -> None:
+    """Give the agent a task; returns when the run ends or waits for a person."""
+    from agent.run.usecases import start_run
+    from dashboard.services import current_user
+
+    with open_agent(project) as app:
+        started = start_run(app, task, by=current_user(), agent=agent, mode=mode, thread_id=thread)
+        if not detach:
+            with progress(app, started.run_id, quiet=json):
+                started = _follow(app, started.run_id, approve_as)
+        answer_run(app, started, json)
+
+
+def resume(
+    thread_id: Annotated[str, typer.Argument(metavar="THREAD_ID")], project: Project = None, json: Json = False
+) -> None:
+    """Go on with a thread's run where its last checkpoint left it."""
+    from agent.run.usecases import resume_thread
+
+    with open_agent(project) as app:
+        found = app.records.run_of_thread(app.project, thread_id)
+        with progress(app, found.run_id if found else "", quiet=json or found is None):
+            resumed = resume_thread(app, thread_id)
+            if not resumed.status.ended:
+                resumed = settle(app, resumed.run_id)
+        answer_run(app, resumed, json)
+
+
+def cancel(
+    run_id: Annotated[str, typer.Argument(metavar="RUN_ID")], project: Project = None, json: Json = False
+) -> None:
+    """Stop a run at its next safe point; what was done is kept."""
+    from agent.run.usecases import advance, cancel_run
+    from dashboard.services import current_user
+
+    with open_agent(project) as app:
+        cancel_run(app, run_id, by=current_user())
+        answer_run(app, advance(app, run_id), json)
+
+
+def runs(
+    status: Annotated[str | None, typer.Option("--status", help="Only runs with this status.")] = None,
+    limit: Limit = 50,
+    before: Annotated[str | None, typer.Option("--before", help="Cursor of the next page.")] = None,
+    project: Project = None,
+    json: Json = False,
+) -> None:
+    """List runs, newest first."""
+    from agent.shapes import page_json
+    from dashboard.cli.gathering import run_document
+
+    with open_stores(project) as stores:
+        found = stores.records.runs(stores.project, status=_status(status), limit=limit + 1, before=before)
+        shown = found[:limit]
+        if json:
+            documents = [run_document(stores, item) for item in shown]
+            print_json(page_json("runs", documents, shown[-1].run_id if len(found) > limit else None))
+            return
+        print_table(
+            ("run", "status", "who", "asked", "task"),
+            [
+                (item.run_id, item.status, item.requested_by, f"{item.created_at:%d %b %H:%M}", item.task)
+                for item in shown
+            ],
+            empty='No runs yet. Start one with: plandeck run "your task"',
+        )
+
+
+def show(run_id: Annotated[str, typer.Argument(metavar="RUN_ID")], project: Project = None, json: Json = False) -> None:
+    """Show one run: plan, progress, tokens, cost, answer."""
+    with open_stores(project) as stores:
+        answer_run(stores, stores.records.run(stores.project, run_id), json)
+
+
+def _status(word: str | None) -> RunStatus | None:
+    from agent.records import RunStatus
+
+    if word is None:
+        return None
+    if word not in list(RunStatus):
+        raise typer.BadParameter(f"{word!r} is no status; choose from {', '.join(RunStatus)}.", param_hint="--status")
+    return RunStatus(word)
+
+
+def _follow(app: Plandeck, run_id: str, approve_as: str | None) -> Run:
+    """Advance a run until it ends or waits for somebody else."""
+    from agent.records import Decision, RequestKind
+    from agent.run.usecases import decide, pending_request
+
+    while True:
+        current = settle(app, run_id)
+        request = pending_request(app, run_id)
+        if current.status.ended or not approve_as or request is None or request.kind is RequestKind.QUESTION:
+            return current
+        decide(app, request.request_id, Decision.APPROVE, hash=request.hash, by=approve_as)
+
+
+def settle(app: Plandeck, run_id: str) -> Run:
+    """Advance a run until it ended or waits: here, or by looking on while another process has it."""
+    from agent.run.usecases import advance, pending_request
+
+    while True:
+        current = advance(app, run_id)
+        if current.status.ended or pending_request(app, run_id):
+            return current
+        time.sleep(POLL_SECONDS)
+
+
+def answer_run(stores: Stores | Plandeck, run: Run, as_json: bool) -> None:
+    """Print one run."""
+    from dashboard.cli.gathering import run_document
+
+    document = run_document(stores, run)
+    if as_json:
+        print_json(document)
+    else:
+        print_run(document)
