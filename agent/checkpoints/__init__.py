@@ -1,1 +1,1 @@
-"""A safe reader of any LangGraph checkpoint store: never imports, never writes."""
+"""Reads any LangGraph checkpoint store without running, importing or changing anything."""
