@@ -10,7 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from agent.errors import AgentError
+from agent.errors import AgentError, NotFoundError
+from dashboard.named_stores import OWN
 from traces.errors import TracesError
 
 if TYPE_CHECKING:
@@ -95,8 +96,11 @@ def checkpoints(settings: Settings) -> str:
     """The checkpoint store opens and answers."""
     from agent.checkpoints.stores import open_store
 
-    with open_store(settings.checkpoints_location, "own") as store:
+    store = open_store(settings.checkpoints_location, OWN)
+    try:
         return "has threads" if store.threads(limit=1).items else "no threads yet"
+    except NotFoundError:
+        return "not made yet, the first run makes it"
 
 
 def provider(settings: Settings) -> str:

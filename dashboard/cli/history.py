@@ -28,8 +28,7 @@ def threads(
     json: Json = False,
 ) -> None:
     """List the threads of a checkpoint store."""
-    with open_checkpoints(store, project) as checkpoints:
-        page = checkpoints.threads(limit=limit, before=before, search=search)
+    page = open_checkpoints(store, project).threads(limit=limit, before=before, search=search)
     if json:
         print_json(page.to_json("threads", lambda item: item.to_json()))
         return
@@ -62,8 +61,7 @@ def history(
     json: Json = False,
 ) -> None:
     """List a thread's checkpoints, newest first."""
-    with open_checkpoints(store, project) as checkpoints:
-        page = checkpoints.history(thread_id, ns=ns, limit=limit, before=before)
+    page = open_checkpoints(store, project).history(thread_id, ns=ns, limit=limit, before=before)
     if json:
         print_json({"thread_id": thread_id, **page.to_json("checkpoints", lambda item: item.to_json())})
         return
@@ -94,8 +92,7 @@ def state(
     json: Json = False,
 ) -> None:
     """Show what a checkpoint holds, decoded without running any of it."""
-    with open_checkpoints(store, project) as checkpoints:
-        found = checkpoints.state(thread_id, checkpoint_id, ns=ns)
+    found = open_checkpoints(store, project).state(thread_id, checkpoint_id, ns=ns)
     if json:
         print_json(found.to_json())
     else:
@@ -114,9 +111,9 @@ def diff(
     """Show what changed between two checkpoints of a thread."""
     from agent.checkpoints.diff import diff_states
 
-    with open_checkpoints(store, project) as checkpoints:
-        before = checkpoints.state(thread_id, checkpoint_a, ns=ns)
-        after = checkpoints.state(thread_id, checkpoint_b, ns=ns)
+    checkpoints = open_checkpoints(store, project)
+    before = checkpoints.state(thread_id, checkpoint_a, ns=ns)
+    after = checkpoints.state(thread_id, checkpoint_b, ns=ns)
     changes = diff_states(before.values, after.values)
     if json:
         print_json(

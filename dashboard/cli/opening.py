@@ -55,10 +55,8 @@ def open_agent(project: str | None = None) -> Iterator[Plandeck]:
         yield app
 
 
-@contextmanager
-def open_checkpoints(store: str | None, project: str | None = None) -> Iterator[CheckpointStore]:
-    """The checkpoint store that `--store` names, the own one without it; NotFoundError listing the names otherwise."""
-    from agent.checkpoints.named import named_store
+def open_checkpoints(store: str | None, project: str | None = None) -> CheckpointStore:
+    """The checkpoint store that `--store` names, the own one without it; it opens at the first question."""
+    from dashboard.named_stores import open_named
 
-    with named_store(settings_for(project), store) as opened:
-        yield opened
+    return open_named(settings_for(project), store)

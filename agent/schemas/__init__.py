@@ -1,0 +1,1 @@
+"""JSON Schemas of the shapes that the command line and HTTP answer with, a file each."""

@@ -1,0 +1,1 @@
+"""The settings page: what is in force, and which variable changes it."""

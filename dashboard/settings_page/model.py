@@ -1,0 +1,141 @@
+"""What the settings page shows, from the settings, the tools and the files in the home folder. Never a secret."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from agent.records import Effect, Limits
+
+if TYPE_CHECKING:
+    from agent.settings import Settings
+    from agent.tools.registry import ToolRegistry
+
+PACKAGES = ("plandeck", "langgraph", "langchain-openai", "streamlit", "opentelemetry-sdk", "genai-prices", "sqlalchemy")
+
+LIMIT_WORDS = {
+    "max_steps": "Steps in a plan",
+    "tries_per_step": "Tries per step",
+    "max_replans": "New plans after feedback or failure",
+    "max_tool_calls": "Tool calls in a run",
+    "max_llm_calls": "Model calls in a run",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One setting: what it is called here, its value, and the variable that changes it (None: nothing does)."""
+
+    name: str
+    value: str
+    variable: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolRow:
+    """One tool as the list shows it."""
+
+    name: str
+    version: int
+    effect: Effect
+    summary: str
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A file or folder of data; `bytes` is None for what is not there yet."""
+
+    name: str
+    where: str
+    bytes: int | None
+
+
+def headline(provider: str, tools: int) -> str:
+    """The page in a sentence."""
+    model = "the offline model" if provider == "offline" else provider
+    return f"Runs use {model} and {tools} tools" if tools != 1 else f"Runs use {model} and one tool"
+
+
+def model_facts(settings: Settings, provider: str, model: str, base_url: str | None) -> list[Fact]:
+    """Where model calls go."""
+    return [
+        Fact("Provider", provider, "PLANDECK_PROVIDER"),
+        Fact("Model", model, "PLANDECK_MODEL"),
+        Fact("Address", without_secrets(settings.base_url or base_url or "inside Plandeck"), "PLANDECK_BASE_URL"),
+    ]
+
+
+def server_facts(settings: Settings) -> list[Fact]:
+    """Who can reach the server, and what it takes."""
+    return [
+        Fact("Listens on", f"{settings.host}:{settings.port}", "PLANDECK_HOST, PLANDECK_PORT"),
+        Fact(
+            "Token for traces", "set" if settings.otlp_token else "none needed on this machine", "PLANDECK_OTLP_TOKEN"
+        ),
+        Fact("Project", settings.project, "PLANDECK_PROJECT"),
+        Fact("Own prices", str(settings.prices or "prices.toml in the home folder, if present"), "PLANDECK_PRICES"),
+        Fact("Other checkpoint stores", store_names(settings.stores), "PLANDECK_STORES"),
+    ]
+
+
+def limit_facts(limits: Limits) -> list[Fact]:
+    """The limits that a new run starts with."""
+    return [Fact(LIMIT_WORDS[item.name], str(getattr(limits, item.name))) for item in fields(limits)]
+
+
+def tool_rows(registry: ToolRegistry) -> list[ToolRow]:
+    """Every tool, the most harmless first."""
+    rows = [ToolRow(tool.name, tool.version, tool.effect, tool.summary) for tool in registry]
+    return sorted(rows, key=lambda row: row.effect.gravity)
+
+
+def places(settings: Settings) -> list[Place]:
+    """Where the data is; with PostgreSQL only the artifacts are files."""
+    home = settings.home.resolve()
+    artifacts = Place("Artifacts", str(home / "artifacts"), size_of(home / "artifacts"))
+    if settings.database_url:
+        return [Place("Database", without_secrets(settings.database_url), None), artifacts]
+    names = {"Runs and approvals": "records.db", "Checkpoints": "checkpoints.db", "Spans": "spans.db"}
+    return [*(Place(name, str(home / file), database_size(home / file)) for name, file in names.items()), artifacts]
+
+
+def database_size(path: Path) -> int | None:
+    """Bytes of a SQLite file with its log; None if there is none."""
+    sizes = [size for size in (size_of(path.with_name(path.name + tail)) for tail in ("", "-wal")) if size is not None]
+    return sum(sizes) if sizes else None
+
+
+def size_of(path: Path) -> int | None:
+    """Bytes of a file, or of all files below a folder; None if there is none."""
+    try:
+        if path.is_dir():
+            return sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
+        return path.stat().st_size
+    except FileNotFoundError:
+        return None
+
+
+def versions(packages: Iterable[str] = PACKAGES) -> list[Fact]:
+    """The installed versions of Plandeck and what it stands on."""
+    return [Fact("Plandeck" if name == "plandeck" else name, version(name)) for name in packages]
+
+
+def store_names(stores: str) -> str:
+    """The names of PLANDECK_STORES without their addresses, which may hold passwords."""
+    names = [entry.partition("=")[0].strip() for entry in stores.split(",") if entry.strip()]
+    return ", ".join(names) or "none"
+
+
+def without_secrets(url: str) -> str:
+    """A URL without its password and without its query, in which tokens are put."""
+    parts = urlsplit(url)
+    if not parts.scheme or not parts.hostname:
+        return url
+    user = f"{parts.username}@" if parts.username else ""
+    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    port = f":{parts.port}" if parts.port else ""
+    return f"{parts.scheme}://{user}{host}{port}{parts.path}"

@@ -1,0 +1,91 @@
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+from pydantic import BaseModel
+
+from agent.records import Effect, Limits
+from agent.settings import load_settings
+from agent.tools.registry import Observation, Tool, ToolRegistry
+from dashboard.settings_page.model import (
+    LIMIT_WORDS,
+    database_size,
+    headline,
+    limit_facts,
+    model_facts,
+    places,
+    server_facts,
+    size_of,
+    tool_rows,
+    versions,
+    without_secrets,
+)
+
+
+class Nothing(BaseModel):
+    pass
+
+
+def tool(name: str, effect: Effect) -> Tool:
+    return Tool(name, 1, f"Does {name}.", Nothing, effect, lambda *_: Observation("done"))
+
+
+def test_the_headline_counts_the_tools() -> None:
+    assert headline("offline", 5) == "Runs use the offline model and 5 tools"
+    assert headline("openai", 1) == "Runs use openai and one tool"
+
+
+def test_tools_are_listed_from_harmless_to_grave() -> None:
+    rows = tool_rows(ToolRegistry([tool("mail", Effect.SEND_EXTERNAL), tool("sql", Effect.READ)]))
+    assert [(row.name, row.effect) for row in rows] == [("sql", Effect.READ), ("mail", Effect.SEND_EXTERNAL)]
+
+
+def test_every_limit_has_words_and_its_value() -> None:
+    assert set(LIMIT_WORDS) == {item.name for item in fields(Limits)}
+    assert limit_facts(Limits(max_steps=3))[0].value == "3"
+
+
+def test_no_secret_is_among_the_facts(tmp_path: Path) -> None:
+    settings = load_settings(
+        home=tmp_path,
+        otlp_token="s3cret",
+        database_url="postgresql://li:s3cret@db.internal:5432/plandeck?sslpassword=s3cret",
+        base_url="https://u:s3cret@models.internal/v1?key=s3cret",
+        stores="theirs=postgresql://u:s3cret@h/db",
+    )
+    shown = [*model_facts(settings, "vllm", "m", None), *server_facts(settings)]
+    text = " ".join([*(fact.value for fact in shown), *(place.where for place in places(settings))])
+    assert "s3cret" not in text
+    assert "postgresql://li@db.internal:5432/plandeck" in text
+    assert "theirs" in text
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("inside Plandeck", "inside Plandeck"),
+        ("http://[::1]:8000/v1", "http://[::1]:8000/v1"),
+        ("https://:pw@h/x", "https://h/x"),
+    ],
+)
+def test_a_url_is_shown_without_its_password(url: str, shown: str) -> None:
+    assert without_secrets(url) == shown
+
+
+def test_sizes_count_the_log_of_a_database_and_nothing_is_unknown(tmp_path: Path) -> None:
+    assert size_of(tmp_path / "none") is None
+    assert database_size(tmp_path / "none.db") is None
+    (tmp_path / "a.db").write_bytes(b"123")
+    (tmp_path / "a.db-wal").write_bytes(b"4567")
+    assert database_size(tmp_path / "a.db") == 7
+    assert size_of(tmp_path) == 7
+
+
+def test_places_of_an_embedded_home_are_three_databases_and_the_artifacts(tmp_path: Path) -> None:
+    found = {place.name: place.bytes for place in places(load_settings(home=tmp_path))}
+    assert found == {"Runs and approvals": None, "Checkpoints": None, "Spans": None, "Artifacts": None}
+
+
+def test_versions_begin_with_our_own() -> None:
+    assert versions()[0].name == "Plandeck"
+    assert all(fact.value for fact in versions())
