@@ -134,6 +134,32 @@ class StopReason(StrEnum):
     ERROR = "error"
 
 
+class EventKind(StrEnum):
+    """What a line of a run's history tells."""
+
+    ASKED = "asked"
+    PLAN_PROPOSED = "plan_proposed"
+    PLAN_WAITS = "plan_waits"
+    APPROVED = "approved"
+    EDITED = "edited"
+    REJECTED = "rejected"
+    SENT_BACK = "sent_back"
+    STEP_STARTED = "step_started"
+    STEP_COMPLETED = "step_completed"
+    STEP_FAILED = "step_failed"
+    STEP_RETRIED = "step_retried"
+    STEP_BLOCKED = "step_blocked"
+    STEP_SKIPPED = "step_skipped"
+    INTERRUPTED = "interrupted"
+    RESUMED = "resumed"
+    ARTIFACT_WRITTEN = "artifact_written"
+    RUN_SUCCEEDED = "run_succeeded"
+    RUN_FAILED = "run_failed"
+    RUN_CANCELLED = "run_cancelled"
+    LIMIT_HIT = "limit_hit"
+    DEGRADED = "degraded"
+
+
 @dataclass(frozen=True, slots=True)
 class PlanStep:
     """One entry of a plan, as proposed. Progress lives in `StepProgress`, not here."""
@@ -286,6 +312,8 @@ class Run:
     sources: tuple[Source, ...] = ()
     degraded: bool = False
     cancel_requested: bool = False
+    cancelled_by: str | None = None
+    """Who asked for the cancellation; None when nobody did."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -357,8 +385,7 @@ class RunEvent:
     run_id: str
     seq: int
     at: datetime
-    kind: str
-    """One of `agent.store.gateway.EVENT_KINDS`."""
+    kind: EventKind
     step_id: str | None
     text: str
     """One short phrase, plain text."""
