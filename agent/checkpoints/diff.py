@@ -21,7 +21,7 @@ _KINDS = {
     "dictionary_item_removed": ChangeKind.REMOVED,
     "iterable_item_removed": ChangeKind.REMOVED,
 }
-_PLAIN_KEY = re.compile(r"[A-Za-z_$][\w$-]*\Z")
+_PLAIN_KEY = re.compile(r"[^\W\d][\w$-]*\Z|\$type\Z")
 
 
 class _WholeTexts(BaseOperator):

@@ -201,7 +201,7 @@ _HEADS = """
         UNION ALL
         SELECT (SELECT min(c.thread_id) FROM checkpoints c WHERE c.thread_id > walk.thread_id)
         FROM walk WHERE walk.thread_id IS NOT NULL
-    ), found AS (
+    ), found AS MATERIALIZED (
         SELECT thread_id, coalesce(
             (SELECT max(c.checkpoint_id) FROM checkpoints c
              WHERE c.thread_id = walk.thread_id AND c.checkpoint_ns = ''),

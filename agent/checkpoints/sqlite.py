@@ -44,9 +44,9 @@ class SqliteGateway:
             raise self._translated(error) from error
 
     def _connect(self) -> sqlite3.Connection:
-        """A connection that cannot write; a file without a live log is opened so that none appears beside it."""
-        log = self._path.with_name(self._path.name + "-wal")
-        alone = self._uses_log() and not (log.is_file() and log.stat().st_size)
+        """A connection that cannot write; a file that nobody has open is opened so that no log appears beside it."""
+        log, index = (self._path.with_name(self._path.name + suffix) for suffix in ("-wal", "-shm"))
+        alone = self._uses_log() and not index.exists() and not (log.is_file() and log.stat().st_size)
         self.note = None
         connection = self._opened(immutable=alone)
         try:
@@ -236,7 +236,7 @@ def _heads(checkpoint: str, *, spaced: bool) -> str:
             UNION ALL
             SELECT (SELECT min(c.thread_id) FROM checkpoints c WHERE c.thread_id > walk.thread_id)
             FROM walk WHERE walk.thread_id IS NOT NULL
-        ), found AS (
+        ), found AS MATERIALIZED (
             SELECT thread_id, coalesce(
                 (SELECT max(c.{checkpoint}) FROM checkpoints c WHERE c.thread_id = walk.thread_id{root}),
                 (SELECT max(c.{checkpoint}) FROM checkpoints c WHERE c.thread_id = walk.thread_id)

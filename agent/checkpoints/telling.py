@@ -91,7 +91,7 @@ class Step:
             return self._ran_after()
         rows = [row for task in self.parent.tasks if task.finished for row in task.rows]
         if not rows or self._first_generation(rows):
-            return self._ran_after()
+            return self._ran_after() or self.sends or None
         joined = self._joined(rows)
         if joined is None:
             return self._ran_after()
