@@ -1,0 +1,1 @@
+"""How everything looks: the status table, formats, escaping, shared parts, colours and drawings."""

@@ -1,0 +1,62 @@
+"""The script that Streamlit runs: navigation, what every page has around it, and the page."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from agent.errors import AgentError
+from dashboard.look import places
+from dashboard.look.parts import shown_errors
+from dashboard.look.text import escape
+from dashboard.services import current_settings, current_user, services
+from traces.errors import TracesError
+
+STATIC = "dashboard/static"
+
+
+def waiting() -> int:
+    """How many requests wait; none are shown while the records cannot be read, the page says why."""
+    try:
+        app = services()
+        return app.records.count_pending(app.project)
+    except (AgentError, TracesError):
+        return 0
+
+
+def pages(count: int) -> dict[str, list[st.Page]]:
+    """The pages by section, as files, so that tests can switch to them."""
+    badge = f" :yellow-badge[{count}]" if count else ""
+    return {
+        "Work": [
+            st.Page(places.OVERVIEW, title="Overview", icon=":material/home:", url_path="overview", default=True),
+            st.Page(places.APPROVALS, title=f"Approvals{badge}", icon=":material/front_hand:", url_path="approvals"),
+            st.Page(places.RUNS, title="Runs", icon=":material/play_circle:", url_path="runs"),
+        ],
+        "History": [st.Page(places.THREADS, title="Threads", icon=":material/history:", url_path="threads")],
+        "Money": [st.Page(places.COSTS, title="Costs", icon=":material/payments:", url_path="costs")],
+        "Plandeck": [st.Page(places.SETTINGS, title="Settings", icon=":material/tune:", url_path="settings")],
+    }
+
+
+def who() -> None:
+    """The lines below the navigation: who acts, in which project, and which clock the times are of."""
+    st.caption(
+        f":material/account_circle: **{escape(current_user())}** · project {escape(current_settings().project)}  \n"
+        "Times are UTC"
+    )
+
+
+def main() -> None:
+    """Draw the page."""
+    count = waiting()
+    st.set_page_config(
+        page_title=f"({count}) Plandeck" if count else "Plandeck", page_icon=":material/account_tree:", layout="wide"
+    )
+    page = st.navigation(pages(count))
+    with st.sidebar, shown_errors():
+        who()
+    with shown_errors():
+        page.run()
+
+
+main()

@@ -1,0 +1,1 @@
+"""The runs page: every run, and how far one of them is."""
