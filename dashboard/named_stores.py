@@ -29,7 +29,7 @@ def store_locations(settings: Settings) -> dict[str, str]:
 
 
 def open_named(settings: Settings, word: str | None = None) -> CheckpointStore:
-    """Open the store of a name, or at a path or URL; the own one for None. NotFoundError listing the names otherwise."""
+    """Open a store by name, path or URL, the own one for None; NotFoundError listing the names if there is none."""
     from agent.checkpoints.stores import open_store  # noqa: PLC0415 - commands that read no checkpoints do without it
 
     locations = store_locations(settings)

@@ -1,0 +1,1 @@
+"""The overview: whether anything needs me, and whether everything is well."""

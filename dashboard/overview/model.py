@@ -1,0 +1,266 @@
+"""What the overview shows, from what was observed. Pure; texts are plain, the view escapes them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from agent.records import (
+    ApprovalRequest,
+    Effect,
+    JsonObject,
+    PlanSource,
+    RequestKind,
+    Run,
+    RunStatus,
+    StepProgress,
+    StepStatus,
+)
+from dashboard.look.formats import age, cut, duration, moment, money, plural
+
+TITLE_CHARACTERS = 90
+COUNT_WORDS = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten")
+EXAMPLE_TASKS = (
+    "Which three projects cost most in the latest month with data, and did any exceed its budget? "
+    "Write a short report.",
+    "Which region sold most in 2026?",
+    "How did the monthly cost of all projects develop over the last year? Draw a chart.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """Everything that was asked from the stores at one moment."""
+
+    now: datetime
+    pending: Sequence[ApprovalRequest] = ()
+    """Oldest first."""
+    running: Sequence[Run] = ()
+    failed: Sequence[Run] = ()
+    """Those that ended today, newest first."""
+    finished: Sequence[Run] = ()
+    """The last that ended well or were cancelled, newest first."""
+    today: Mapping[RunStatus, int] | None = None
+    """Runs that were asked for today, by status."""
+    steps: Mapping[str, Sequence[StepProgress]] | None = None
+    costs: Mapping[str, int | None] | None = None
+    """Pico-dollars by run; a run that is not named has cost nothing yet."""
+    waits: Mapping[str, timedelta] | None = None
+    """People's time by run."""
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingItem:
+    """One request that waits for a person."""
+
+    request_id: str
+    kind: RequestKind
+    title: str
+    effect: Effect | None
+    """The gravest effect of what is asked; None where nothing would run."""
+    findings: tuple[str, ...]
+    facts: str
+    button: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunningItem:
+    """One run that works or will."""
+
+    run_id: str
+    status: RunStatus
+    title: str
+    facts: str
+    progress: str
+    share: float
+    cost: str
+
+
+@dataclass(frozen=True, slots=True)
+class FailedItem:
+    """One run that did not do everything."""
+
+    run_id: str
+    title: str
+    badge: str
+    facts: str
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedRow:
+    """One run that ended."""
+
+    run_id: str
+    status: RunStatus
+    title: str
+    who: str
+    when: str
+    computing: str
+    people: str
+    cost: str
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """The left side of the page and its headline."""
+
+    headline: str
+    first_run: bool
+    """Whether nobody has asked for anything yet."""
+    waiting: tuple[WaitingItem, ...]
+    running: tuple[RunningItem, ...]
+    failed: tuple[FailedItem, ...]
+    finished: tuple[FinishedRow, ...]
+
+
+def overview(seen: Observed) -> Overview:
+    """The page's left side."""
+    return Overview(
+        headline=headline(len(seen.pending)),
+        first_run=not (seen.pending or seen.running or seen.failed or seen.finished),
+        waiting=tuple(waiting_item(request, seen.now) for request in seen.pending),
+        running=tuple(running_item(run, seen) for run in seen.running),
+        failed=tuple(failed_item(run, seen) for run in seen.failed),
+        finished=tuple(finished_row(run, seen) for run in seen.finished),
+    )
+
+
+def headline(waiting: int) -> str:
+    """The answer to "does anything need me?"."""
+    if waiting == 0:
+        return "Nothing waits for you"
+    count = COUNT_WORDS[waiting] if waiting < len(COUNT_WORDS) else f"{waiting:,}"
+    return f"{count} thing waits for you" if waiting == 1 else f"{count} things wait for you"
+
+
+def waiting_item(request: ApprovalRequest, now: datetime) -> WaitingItem:
+    """A request as a line that says what is asked, who asks and since when."""
+    plan = request.payload.get("plan") or {}
+    steps = plan.get("steps") or []
+    waits = f"waits {age(request.requested_at, now)}"
+    asked = f"{request.requested_by} asked"
+    if request.kind is RequestKind.QUESTION:
+        facts, button = f"{request.requested_by}’s run asks · {waits} · the run goes on with your answer", "Answer"
+    else:
+        facts = " · ".join([asked, waits, *([plural(len(steps), "step")] if steps else [])])
+        button = "Review plan" if request.kind is RequestKind.PLAN else "Review"
+    return WaitingItem(
+        request_id=request.request_id,
+        kind=request.kind,
+        title=cut(_asked(request), TITLE_CHARACTERS),
+        effect=_gravest(steps),
+        findings=_findings(plan),
+        facts=facts,
+        button=button,
+    )
+
+
+def _asked(request: ApprovalRequest) -> str:
+    payload = request.payload
+    words = payload.get("question") if request.kind is RequestKind.QUESTION else payload.get("task")
+    return str(words or payload.get("task") or f"Run {request.run_id}")
+
+
+def _gravest(steps: Sequence[JsonObject]) -> Effect | None:
+    return max((Effect(step["effect"]) for step in steps), key=lambda effect: effect.gravity, default=None)
+
+
+def _findings(plan: JsonObject) -> tuple[str, ...]:
+    """What an approver has to know before opening the plan."""
+    found = []
+    if plan.get("source") == PlanSource.FALLBACK:
+        found.append("generic plan")
+    if any(str(repair).startswith("truncated") for repair in plan.get("repairs", ())):
+        found.append("steps were cut")
+    return tuple(found)
+
+
+def running_item(run: Run, seen: Observed) -> RunningItem:
+    """A run in motion with its progress and its cost so far."""
+    steps = list((seen.steps or {}).get(run.run_id, ()))
+    done = sum(step.status is StepStatus.COMPLETED for step in steps)
+    since = (
+        f"started {age(run.started_at, seen.now)} ago"
+        if run.started_at
+        else f"asked {age(run.created_at, seen.now)} ago"
+    )
+    if run.cancel_requested:
+        words = "stopping"
+    elif run.status is RunStatus.EXECUTING and steps:
+        words = f"step {min(done + 1, len(steps))} of {len(steps)}"
+    else:
+        words = "plans" if run.status is RunStatus.PLANNING else str(run.status)
+    return RunningItem(
+        run_id=run.run_id,
+        status=run.status,
+        title=cut(run.task, TITLE_CHARACTERS),
+        facts=f"{run.run_id} · {run.requested_by} · {verb} {age(at, seen.now)} ago",
+        progress=words,
+        share=done / len(steps) if steps else 0.0,
+        cost=money((seen.costs or {}).get(run.run_id, 0)),
+    )
+
+
+def failed_item(run: Run, seen: Observed) -> FailedItem:
+    """A failed run: where it broke, why, and what was kept."""
+    steps = list((seen.steps or {}).get(run.run_id, ()))
+    broken = next((step for step in steps if step.status in (StepStatus.BLOCKED, StepStatus.FAILED)), None)
+    kept = sum(step.status is StepStatus.COMPLETED for step in steps)
+    facts = [run.run_id, run.requested_by, _short_time(run.finished_at, seen.now)]
+    if run.error:
+        facts.append(cut(run.error, TITLE_CHARACTERS))
+    if steps:
+        facts.append(f"{kept} of {plural(len(steps), 'step')} kept")
+    facts.append(money((seen.costs or {}).get(run.run_id, 0)))
+    tries = f"{broken.step_id}, {plural(broken.attempts, 'try', 'tries')}" if broken else reason_words(run.stop_reason)
+    return FailedItem(run.run_id, cut(run.task, TITLE_CHARACTERS), tries, " · ".join(facts))
+
+
+def reason_words(reason: str | None) -> str:
+    """A stop reason as words: `max_steps` is "max steps"."""
+    return (reason or "failed").replace("_", " ")
+
+
+def finished_row(run: Run, seen: Observed) -> FinishedRow:
+    """A run that ended, with the agent's time and people's time apart."""
+    people = (seen.waits or {}).get(run.run_id)
+    computing = None
+    if run.started_at and run.finished_at:
+        computing = run.finished_at - run.started_at - (people or timedelta())
+    return FinishedRow(
+        run_id=run.run_id,
+        status=run.status,
+        title=cut(run.task, TITLE_CHARACTERS),
+        who=run.requested_by,
+        when=_short_time(run.finished_at, seen.now),
+        computing=duration(computing),
+        people=duration(people),
+        cost=money((seen.costs or {}).get(run.run_id, 0)),
+    )
+
+
+def people_time(requests: Sequence[ApprovalRequest]) -> dict[str, timedelta]:
+    """By run, how long its requests waited for a decision."""
+    waited: dict[str, timedelta] = {}
+    for request in requests:
+        if request.decided_at:
+            spent = request.decided_at - request.requested_at
+            waited[request.run_id] = waited.get(request.run_id, timedelta()) + spent
+    return waited
+
+
+def start_of_day(now: datetime) -> datetime:
+    """Midnight UTC before `now`."""
+    return now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+
+
+def start_of_month(now: datetime) -> datetime:
+    """The first midnight UTC of the month."""
+    return start_of_day(now).replace(day=1)
+
+
+def _short_time(at: datetime | None, now: datetime) -> str:
+    """`09:31` today, otherwise with the day."""
+    words = moment(at, now)
+    return words[:5] if words[2:3] == ":" else words
