@@ -144,6 +144,7 @@ class EventKind(StrEnum):
     EDITED = "edited"
     REJECTED = "rejected"
     SENT_BACK = "sent_back"
+    ANSWERED = "answered"
     STEP_STARTED = "step_started"
     STEP_COMPLETED = "step_completed"
     STEP_FAILED = "step_failed"
