@@ -180,11 +180,7 @@ def running_item(run: Run, seen: Observed) -> RunningItem:
     """A run in motion with its progress and its cost so far."""
     steps = list((seen.steps or {}).get(run.run_id, ()))
     done = sum(step.status is StepStatus.COMPLETED for step in steps)
-    since = (
-        f"started {age(run.started_at, seen.now)} ago"
-        if run.started_at
-        else f"asked {age(run.created_at, seen.now)} ago"
-    )
+    verb, at = ("started", run.started_at) if run.started_at else ("asked", run.created_at)
     if run.cancel_requested:
         words = "stopping"
     elif run.status is RunStatus.EXECUTING and steps:
