@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import streamlit as st
 
 from agent.errors import AgentError
@@ -11,7 +13,7 @@ from dashboard.look.text import escape
 from dashboard.services import current_settings, current_user, services
 from traces.errors import TracesError
 
-STATIC = "dashboard/static"
+STATIC = Path(__file__).parent / "static"
 
 
 def waiting() -> int:
@@ -53,6 +55,8 @@ def main() -> None:
         page_title=f"({count}) Plandeck" if count else "Plandeck", page_icon=":material/account_tree:", layout="wide"
     )
     page = st.navigation(pages(count))
+    kind = "dark" if st.context.theme.type == "dark" else "light"
+    st.logo(STATIC / f"logo-{kind}.svg", icon_image=STATIC / f"mark-{kind}.svg")
     with st.sidebar, shown_errors():
         who()
     with shown_errors():

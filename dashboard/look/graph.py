@@ -1,0 +1,185 @@
+"""The drawing of a plan: steps as boxes from left to right, what depends on what as arrows between them."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import plotly.graph_objects as go
+
+from agent.planning.ordering import layers
+from agent.records import PlanStep
+from dashboard.look.colours import ICON_FONT, Palette
+from dashboard.look.figures import figure, plain
+from dashboard.look.formats import cut
+from dashboard.look.placing import Path, Placed, place
+from dashboard.look.status import Look, Slot
+
+CONTENT_PIXELS = 860
+"""The narrowest content that labels are made for; wider pages have air around them."""
+EDGE_POINTS = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """What is drawn of one step. Plain text."""
+
+    step: PlanStep
+    look: Look
+    second: str
+    """The line below the title: tool and effect, or status and duration."""
+    hover: str
+    tinted: bool
+    """Whether the box carries its look's colour; harmless and unbegun ones are plain."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """How much of a step fits into its box."""
+
+    columns: int
+    height: float
+    gap: float
+    between: float
+    """Space between columns, as a share of the width."""
+
+    @property
+    def width(self) -> float:
+        """Of a box, as a share of the drawing's width."""
+        return min((1 - self.between * (self.columns - 1)) / self.columns, 0.31)
+
+    def characters(self, taken: float, size: float) -> int:
+        """How many characters of about `size` pixels fit beside `taken` pixels."""
+        return max(4, int((self.width * CONTENT_PIXELS - taken) / size))
+
+
+def plan_graph(nodes: Sequence[Node], colours: Palette) -> go.Figure:
+    """Draw a plan; the more columns it has, the less is written into each box."""
+    columns = layers([node.step for node in nodes])
+    form = _form(max(columns.values(), default=0) + 1)
+    known = {node.step.id for node in nodes}
+    edges = [(before, node.step.id) for node in nodes for before in node.step.dependencies if before in known]
+    placed = place(columns, edges, node_height=form.height, gap=form.gap)
+    made = figure(colours, height=int(placed.height) + 4)
+    made.update_xaxes(range=[-0.002, 1.002], visible=False)
+    made.update_yaxes(range=[placed.height + 2, -2], visible=False)
+    made.update_layout(barmode="overlay", hovermode="closest")
+    for path in placed.paths:
+        _draw_edge(made, path, columns, form, colours)
+    for node in nodes:
+        x = columns[node.step.id] * (form.width + form.between)
+        _draw_node(made, node, x, placed, form, colours)
+    return made
+
+
+def graph_alt(nodes: Sequence[Node]) -> str:
+    """The drawing in words."""
+    described = "; ".join(
+        f"{node.step.id} {cut(node.step.description, 80)}, {node.second}"
+        + (f", after {' and '.join(node.step.dependencies)}" if node.step.dependencies else "")
+        for node in nodes
+    )
+    return f"Plan graph with {len(nodes)} steps: {described}."
+
+
+def _form(columns: int) -> _Form:
+    if columns <= 4:
+        return _Form(columns, height=80, gap=20, between=0.037)
+    if columns <= 6:
+        return _Form(columns, height=60, gap=16, between=0.035)
+    return _Form(columns, height=44, gap=14, between=0.03)
+
+
+def _draw_node(made: go.Figure, node: Node, x: float, placed: Placed, form: _Form, colours: Palette) -> None:
+    tones, y = colours[node.look.slot], placed.y[node.step.id]
+    made.add_bar(
+        orientation="h",
+        base=[x],
+        x=[form.width],
+        y=[y],
+        width=[form.height],
+        marker={
+            "color": tones.tint if node.tinted else colours.paper,
+            "line": {"color": tones.solid if node.tinted else colours.line, "width": 1.5},
+            "cornerradius": 8,
+        },
+        hovertemplate=f"{_tooltip(node.hover)}<extra></extra>",
+    )
+    ink = tones.text if node.tinted else colours.muted
+    icon = node.look.icon
+    if form.columns <= 4:
+        _write(made, x, y, 12, icon, colours, size=20, color=tones.solid if node.tinted else ink, icon=True)
+        _write(made, x, y, 44, _lines(node, form, ink), colours, size=12)
+    elif form.columns <= 6:
+        second = plain(cut(node.step.tool or "in words", form.characters(18, 6.2)))
+        _write(made, x, y - 11, 9, icon, colours, size=16, color=tones.solid if node.tinted else ink, icon=True)
+        _write(made, x, y - 11, 31, f"<b>{plain(cut(node.step.id, 10))}</b>", colours, size=12)
+        _write(made, x, y + 12, 9, f'<span style="color:{ink}">{second}</span>', colours, size=11)
+    else:
+        _write(made, x, y, 8, icon, colours, size=16, color=tones.solid if node.tinted else ink, icon=True)
+        _write(made, x, y, 30, f"<b>{plain(cut(node.step.id, form.characters(34, 7)))}</b>", colours, size=12)
+
+
+def _lines(node: Node, form: _Form, ink: str) -> str:
+    characters = form.characters(54, 6.3)
+    name = cut(node.step.id, 10)
+    wrapped = textwrap.wrap(
+        f"{name}{'_' * 2}{' '.join(node.step.description.split())}", characters, max_lines=2, placeholder="…"
+    ) or [name]
+    first = wrapped[0].removeprefix(name).removeprefix("__")
+    title = "<br>".join([f"<b>{plain(name)}</b>  {plain(first)}", *(plain(line) for line in wrapped[1:])])
+    second = plain(_fitting(node.second, int(characters * 1.1)))
+    return f'{title}<br><span style="color:{ink};font-size:11px">{second}</span>'
+
+
+def _fitting(second: str, characters: int) -> str:
+    """The line, or its first part only (the icon says the other), cut if that is too long as well."""
+    return second if len(second) <= characters else cut(second.split(" · ", maxsplit=1)[0], characters)
+
+
+def _write(
+    made: go.Figure,
+    x: float,
+    y: float,
+    shift: float,
+    text: str,
+    colours: Palette,
+    *,
+    size: float,
+    color: str | None = None,
+    icon: bool = False,
+) -> None:
+    font: dict[str, Any] = {"size": size, "color": color or colours.text}
+    if icon:
+        font["family"] = ICON_FONT
+    made.add_annotation(
+        x=x, y=y, xshift=shift, text=text, font=font, showarrow=False, xanchor="left", yanchor="middle", align="left"
+    )
+
+
+def _draw_edge(made: go.Figure, path: Path, columns: dict[str, int], form: _Form, colours: Palette) -> None:
+    tone = colours[Slot.GRAY].solid
+    xs: list[float] = []
+    ys: list[float] = []
+    for offset, (start, end) in enumerate(zip(path.ys, path.ys[1:], strict=False)):
+        left = (columns[path.source] + offset) * (form.width + form.between) + form.width
+        curve = [_ease(point / EDGE_POINTS) for point in range(EDGE_POINTS + 1)]
+        xs += [left + form.between * point / EDGE_POINTS * 0.94 for point in range(EDGE_POINTS + 1)]
+        ys += [start + (end - start) * share for share in curve]
+    made.add_scatter(x=xs, y=ys, mode="lines", line={"color": tone, "width": 1.2}, hoverinfo="skip")
+    end_x = columns[path.target] * (form.width + form.between)
+    made.add_annotation(
+        x=end_x, y=ys[-1], ax=-7, ay=0, text="", arrowhead=2, arrowsize=1.3, arrowwidth=1.2, arrowcolor=tone
+    )
+
+
+def _ease(share: float) -> float:
+    """From 0 to 1 with a soft start and end."""
+    return share * share * (3 - 2 * share)
+
+
+def _tooltip(text: str) -> str:
+    lines = [line for part in text.split("\n") for line in (textwrap.wrap(part, 60, max_lines=4, placeholder="…"))]
+    return "<br>".join(plain(line).replace("%{", "%\u2060{") for line in lines)

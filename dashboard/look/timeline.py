@@ -1,0 +1,198 @@
+"""The drawing "As it happened": what ran when, tries and waits included. Waiting for people has a fixed width."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+import plotly.graph_objects as go
+
+from dashboard.look.axis import Axis, Stretch, make_axis
+from dashboard.look.colours import Palette
+from dashboard.look.figures import figure, plain
+from dashboard.look.formats import cut, duration
+from dashboard.look.status import Slot
+
+LANE_PIXELS = 26
+BAR_PIXELS = 15
+LABEL_PIXELS = 128
+DRAWN_PIXELS = 730
+"""The narrowest width that labels inside bars are made for."""
+CHARACTER_PIXELS = 6.0
+TICKS_APART = 0.085
+PERSON_LANE = "person"
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One stretch of one lane. Plain text."""
+
+    lane: str
+    start: datetime
+    end: datetime
+    slot: Slot
+    label: str
+    """Written into the bar where it fits."""
+    hover: str
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """Everything that is drawn; lanes from top to bottom."""
+
+    lanes: tuple[str, ...]
+    bars: tuple[Bar, ...]
+    waits: tuple[Bar, ...]
+    """Waiting for a person, in the lane `person`."""
+    start: datetime
+    end: datetime
+    live: bool
+    """Whether it goes on: then `end` is now."""
+
+
+def timeline_figure(timeline: Timeline, colours: Palette) -> go.Figure:
+    """Draw it."""
+    axis = make_axis(
+        timeline.start,
+        timeline.end,
+        [(bar.start, bar.end) for bar in timeline.waits],
+        [(bar.start, bar.end) for bar in timeline.bars],
+    )
+    rows = {lane: row for row, lane in enumerate(timeline.lanes)}
+    made = figure(colours, height=LANE_PIXELS * len(rows) + 50)
+    made.update_layout(margin={"l": LABEL_PIXELS, "r": 8, "t": 20, "b": 30}, barmode="overlay", hovermode="closest")
+    ticks = axis_ticks(axis)
+    made.update_xaxes(
+        range=[0, 1.005],
+        tickvals=[x for x, _ in ticks],
+        ticktext=[words for _, words in ticks],
+        showline=True,
+        ticks="outside",
+        ticklen=4,
+        tickcolor=colours.line,
+    )
+    made.update_yaxes(
+        range=[len(rows) - 0.4, -0.6],
+        tickvals=list(rows.values()),
+        ticktext=[f"{plain(cut(lane, 20))}  " for lane in rows],
+        showgrid=False,
+    )
+    for stretch in axis.stretches:
+        _draw_band(made, stretch, colours)
+    for bar in timeline.bars:
+        tones = colours[bar.slot]
+        _draw_bar(made, bar, axis, rows, fill=tones.solid, line=tones.solid, ink=colours.on_solid)
+    for bar in timeline.waits:
+        tones = colours[Slot.YELLOW]
+        _draw_bar(made, bar, axis, rows, fill=tones.tint, line=tones.solid, ink=tones.text)
+    if timeline.live:
+        _draw_now(made, colours)
+    return made
+
+
+def timeline_alt(timeline: Timeline) -> str:
+    """The drawing in words."""
+    lines = [
+        f"{bar.lane} {bar.label}".strip() + f" {duration(bar.end - bar.start)}"
+        for bar in sorted((*timeline.bars, *timeline.waits), key=lambda bar: bar.start)
+    ]
+    return f"What ran when, in order: {'; '.join(lines)}."
+
+
+def axis_ticks(axis: Axis) -> list[tuple[float, str]]:
+    """Clock times where stretches meet, and seconds since the last of them where it is long; none too near another."""
+    found: list[tuple[float, str]] = []
+    for stretch in axis.stretches:
+        _add_tick(found, stretch.left, f"{stretch.start.astimezone(UTC):%H:%M:%S}")
+    last = axis.stretches[-1]
+    if last.right - last.left < 3 * TICKS_APART or last.person or last.idle:
+        _add_tick(found, 1.0, f"{last.end.astimezone(UTC):%H:%M:%S}")
+        return found
+    step = nice_step(last.length.total_seconds() / ((last.right - last.left) / 0.2))
+    for count in range(1, int(last.length.total_seconds() / step) + 1):
+        x = axis.x(last.start + timedelta(seconds=count * step))
+        _add_tick(found, x, f"+{duration(count * step).replace('.0', '')}")
+    return found
+
+
+def _add_tick(found: list[tuple[float, str]], x: float, words: str) -> None:
+    if all(abs(x - other) >= TICKS_APART for other, _ in found) and all(words != other for _, other in found):
+        found.append((x, words))
+
+
+def nice_step(seconds: float) -> float:
+    """A round number of seconds near the given one: 1, 2 or 5 times a power of ten, or of minutes and hours."""
+    if seconds <= 0:
+        return 1.0
+    if seconds > 30:
+        return next((step for step in (60, 120, 300, 600, 1_800, 3_600, 7_200, 21_600) if step >= seconds), 86_400)
+    power = 10.0 ** math.floor(math.log10(seconds))
+    return next(factor * power for factor in (1, 2, 5, 10) if factor * power >= seconds * 0.999)
+
+
+def _draw_band(made: go.Figure, stretch: Stretch, colours: Palette) -> None:
+    if not (stretch.person or stretch.idle):
+        return
+    tint = colours[Slot.YELLOW if stretch.person else Slot.GRAY].tint
+    made.add_shape(
+        type="rect",
+        x0=stretch.left,
+        x1=stretch.right,
+        y0=0,
+        y1=1,
+        yref="paper",
+        fillcolor=tint,
+        opacity=0.6,
+        line_width=0,
+        layer="below",
+    )
+    if stretch.idle:
+        made.add_annotation(
+            x=(stretch.left + stretch.right) / 2,
+            y=1,
+            yref="paper",
+            yanchor="bottom",
+            text=f"idle {duration(stretch.length)}",
+            showarrow=False,
+            font={"size": 11, "color": colours.muted},
+        )
+
+
+def _draw_bar(made: go.Figure, bar: Bar, axis: Axis, rows: dict[str, int], *, fill: str, line: str, ink: str) -> None:
+    left = axis.x(bar.start)
+    width = max(axis.x(bar.end) - left, 0.003)
+    fits = len(bar.label) * CHARACTER_PIXELS + 6 <= width * DRAWN_PIXELS
+    made.add_bar(
+        orientation="h",
+        base=[left],
+        x=[width],
+        y=[rows[bar.lane]],
+        width=[BAR_PIXELS / LANE_PIXELS],
+        marker={"color": fill, "line": {"color": line, "width": 1}, "cornerradius": 2},
+        text=[plain(bar.label) if fits else ""],
+        textposition="inside",
+        insidetextanchor="middle",
+        textangle=0,
+        constraintext="none",
+        insidetextfont={"size": 11, "color": ink},
+        hovertemplate=f"{plain(bar.hover).replace(chr(10), '<br>').replace('%{', '%\u2060{')}<extra></extra>",
+    )
+
+
+def _draw_now(made: go.Figure, colours: Palette) -> None:
+    tones = colours[Slot.BLUE]
+    made.add_shape(
+        type="line", x0=1, x1=1, y0=0, y1=1, yref="paper", line={"color": tones.solid, "width": 1, "dash": "dot"}
+    )
+    made.add_annotation(
+        x=1,
+        y=1,
+        yref="paper",
+        yanchor="bottom",
+        xanchor="right",
+        text="now",
+        showarrow=False,
+        font={"size": 11, "color": tones.text},
+    )
