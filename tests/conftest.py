@@ -15,6 +15,8 @@ import pytest
 from agent.store.gateway import RecordStore, open_record_store
 
 SKIP = "PLANDECK_TEST_POSTGRESQL"
+GUARDED = "guarded"
+"""The one user of the tests' server who needs a password; a test makes it."""
 
 
 def _binaries() -> Path:
@@ -61,6 +63,8 @@ def postgresql_server() -> Iterator[str]:
         run("sh", "-c", '"$0" "$@" > control.log 2>&1', str(binaries / "pg_ctl"), "-D", f"{folder}/data", "-w", *words)
 
     run(str(binaries / "initdb"), "-D", f"{folder}/data", "-U", "postgres", "--auth=trust", "-E", "UTF8", "--no-sync")
+    rules = folder / "data" / "pg_hba.conf"
+    rules.write_text(f"host all {GUARDED} all scram-sha-256\n{rules.read_text()}")
     port = _free_port()
     options = f"-c listen_addresses=127.0.0.1 -p {port} -k {folder} -c max_connections=200 -F"
     control("-l", f"{folder}/log", "-o", options, "start")
@@ -71,23 +75,62 @@ def postgresql_server() -> Iterator[str]:
         shutil.rmtree(folder)
 
 
+def _make_database(server: str, name: str, like: str = "template1") -> None:
+    with psycopg.connect(f"{server}/postgres", autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name} TEMPLATE {like}".encode())
+
+
+def _drop_database(server: str, name: str) -> None:
+    with psycopg.connect(f"{server}/postgres", autocommit=True) as connection:
+        connection.execute(f"DROP DATABASE {name} WITH (FORCE)".encode())
+
+
 @pytest.fixture
 def postgresql_url(postgresql_server: str) -> Iterator[str]:
     """`postgresql://…` of an empty database of this test's own."""
     name = f"test_{secrets.token_hex(6)}"
-    with psycopg.connect(f"{postgresql_server}/postgres", autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name}".encode())
-        yield f"{postgresql_server}/{name}"
-        connection.execute(f"DROP DATABASE {name} WITH (FORCE)".encode())
+    _make_database(postgresql_server, name)
+    yield f"{postgresql_server}/{name}"
+    _drop_database(postgresql_server, name)
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def records_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+def empty_records_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """The address of an empty database of either engine."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'records.db'}"
     url: str = request.getfixturevalue("postgresql_url")
     return url
+
+
+@pytest.fixture(scope="session")
+def migrated_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file with the newest schema, to be copied."""
+    file = tmp_path_factory.mktemp("migrated") / "records.db"
+    open_record_store(f"sqlite:///{file}").close()
+    return file
+
+
+@pytest.fixture(scope="session")
+def migrated_postgresql(postgresql_server: str) -> str:
+    """The name of a database with the newest schema, to be copied."""
+    _make_database(postgresql_server, "migrated")
+    open_record_store(f"{postgresql_server}/migrated").close()
+    return "migrated"
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def records_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """The address of a migrated database of either engine, without records."""
+    if request.param == "sqlite":
+        shutil.copy(request.getfixturevalue("migrated_sqlite"), tmp_path / "records.db")
+        yield f"sqlite:///{tmp_path / 'records.db'}"
+        return
+    server, template = (request.getfixturevalue(name) for name in ("postgresql_server", "migrated_postgresql"))
+    name = f"test_{secrets.token_hex(6)}"
+    _make_database(server, name, template)
+    yield f"{server}/{name}"
+    _drop_database(server, name)
 
 
 @pytest.fixture
