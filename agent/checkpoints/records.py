@@ -102,6 +102,10 @@ class CheckpointSummary:
     """How the checkpoint is serialised: `msgpack`, `json`, `jsonb`, `pickle` …"""
     error: str | None = None
     """What a node raised, when the status is `failed`."""
+    asked: bool = False
+    """Whether a node asked with `interrupt(…)` from here, answered or not."""
+    raised: bool = False
+    """Whether a node raised from here, also when it was tried again with success."""
 
     def to_json(self) -> JsonObject:
         """The shape of INTERFACES."""

@@ -33,6 +33,10 @@ class Task:
         """Whether it came to its end: only then its ordinary writes are stored."""
         return any(row.idx >= 0 for row in self.rows)
 
+    def has(self, channel: str) -> bool:
+        """Whether it wrote to a channel."""
+        return any(row.channel == channel for row in self.rows)
+
     def told(self, channel: str) -> list[JsonValue]:
         """Decoded values of one of the channels that LangGraph tells by."""
         return [value for row in self.rows if row.channel == channel for value in _decoded(row)]
@@ -188,6 +192,8 @@ class Step:
             bytes=self.row.size,
             format=self.row.format,
             error=self.error,
+            asked=any(task.has("__interrupt__") for task in self.tasks),
+            raised=any(task.has("__error__") for task in self.tasks),
         )
 
     def _ran_after(self) -> tuple[str, ...] | None:

@@ -1,8 +1,4 @@
-import os
 import shutil
-import socket
-import subprocess
-import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -15,39 +11,6 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 from agent.checkpoints.stores import CheckpointStore, open_store
 
 CASES = Path(__file__).parents[1] / "cases"
-
-POSTGRESQL = Path("/usr/lib/postgresql/15/bin")
-
-
-@pytest.fixture(scope="session")
-def postgresql_server() -> Iterator[str]:
-    """A server of our own; it refuses to run as root, so then another user owns it."""
-    user = "postgres" if os.getuid() == 0 else None
-    folder = tempfile.mkdtemp(prefix="checkpoints-")
-    if user:
-        shutil.chown(folder, user)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-
-    def run(*arguments: str) -> None:
-        subprocess.run(arguments, user=user, check=True, stdout=subprocess.DEVNULL, cwd=folder)
-
-    run(str(POSTGRESQL / "initdb"), "-D", f"{folder}/data", "-U", "postgres", "--auth=trust")
-    options = f"-c listen_addresses=127.0.0.1 -p {port} -k {folder} -F"
-    control = (str(POSTGRESQL / "pg_ctl"), "-D", f"{folder}/data", "-w", "-l", f"{folder}/log")
-    run(*control, "-o", options, "start")
-    yield f"postgresql://postgres@127.0.0.1:{port}"
-    run(*control, "-m", "fast", "stop")
-    shutil.rmtree(folder)
-
-
-@pytest.fixture
-def postgresql_url(postgresql_server: str) -> Iterator[str]:
-    with psycopg.connect(f"{postgresql_server}/postgres", autocommit=True) as connection:
-        connection.execute("CREATE DATABASE test")
-        yield f"{postgresql_server}/test"
-        connection.execute("DROP DATABASE test WITH (FORCE)")
 
 
 @pytest.fixture

@@ -1,0 +1,83 @@
+"""What the page asks from stores and records. What was read of a checkpoint is kept: only its writes can still grow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from agent.checkpoints.records import CheckpointState, CheckpointSummary
+from agent.checkpoints.stores import CheckpointStore, open_store
+from agent.errors import NotFoundError
+from agent.records import RequestStatus
+from agent.run.usecases import Plandeck
+from dashboard.named_stores import OWN, store_locations
+from dashboard.threads_page.model import OwnRun
+
+MOST_CHECKPOINTS = 10_000
+KEPT_SECONDS = 60
+_PAGE = 1_000
+
+
+def stores_of(app: Plandeck) -> dict[str, CheckpointStore]:
+    """Every store by name, the own one first; none is opened yet."""
+    return {name: open_store(location, name) for name, location in store_locations(app.settings).items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A namespace of a thread as it was when it was looked at; another size or newest checkpoint is another version."""
+
+    location: str
+    thread_id: str
+    ns: str
+    newest: str
+    bytes: int | None
+
+
+@st.cache_resource(max_entries=16, ttl=KEPT_SECONDS, show_spinner=False)
+def history_of(_store: CheckpointStore, version: Version) -> tuple[CheckpointSummary, ...]:
+    """All checkpoints of a namespace, newest first; at most the newest `MOST_CHECKPOINTS`."""
+    found: list[CheckpointSummary] = []
+    before = None
+    while len(found) < MOST_CHECKPOINTS:
+        page = _store.history(version.thread_id, ns=version.ns, limit=_PAGE, before=before)
+        found += page.items
+        if (before := page.next_cursor) is None:
+            break
+    return tuple(found)
+
+
+@st.cache_resource(max_entries=32, ttl=KEPT_SECONDS, show_spinner=False)
+def state_of(_store: CheckpointStore, version: Version, checkpoint_id: str) -> CheckpointState:
+    """One checkpoint's state; not to be changed, since it is shared."""
+    return _store.state(version.thread_id, checkpoint_id, version.ns)
+
+
+def own_run(app: Plandeck, store_name: str, thread_id: str) -> OwnRun | None:
+    """Our run of a thread, with what its records tell; None for a stranger's thread."""
+    run = app.records.run_of_thread(app.project, thread_id) if store_name == OWN else None
+    if run is None:
+        return None
+    try:
+        plan = app.records.plan(app.project, run.run_id, run.plan_version) if run.plan_version else None
+    except NotFoundError:
+        plan = None
+    decided = app.records.requests(app.project, run_id=run.run_id)
+    return OwnRun(
+        run=run,
+        attempts=app.records.attempts(app.project, run.run_id),
+        effects={step.id: step.effect for step in plan.steps} if plan else {},
+        tools={step.id: step.tool for step in plan.steps} if plan else {},
+        deciders={
+            request.hash: request.decided_by
+            for request in decided
+            if request.decided_by and request.status in (RequestStatus.APPROVED, RequestStatus.EDITED)
+        },
+    )
+
+
+def title_of(app: Plandeck, store_name: str, thread_id: str) -> str | None:
+    """The task of our run of a thread; None for a stranger's."""
+    run = app.records.run_of_thread(app.project, thread_id) if store_name == OWN else None
+    return run.task if run else None
