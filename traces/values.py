@@ -1,0 +1,117 @@
+"""Reading attribute values of strangers: numbers in any notation, words, and text that holds JSON or a Python dict."""
+
+from __future__ import annotations
+
+import ast
+import json
+import math
+from collections.abc import Iterable, Mapping
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from traces.conventions import Source
+
+MOST_TOKENS = 10**9
+"""More than this in one call is not believed."""
+MOST_DOLLARS = Decimal(100_000)
+"""A span that claims to have cost more is not believed."""
+LONGEST_PYTHON_TEXT = 10_000
+
+
+class InvalidValueError(ValueError):
+    """A number is there and cannot be one of its kind: negative, NaN, a fraction, not a number."""
+
+
+def found(attributes: Mapping[str, Any], source: Source) -> Any:
+    """The value at a source, or None."""
+    value = attributes.get(source.attribute)
+    if value is None or source.encoding is None:
+        return value
+    value = _decoded(value, source)
+    for key in source.path:
+        if not isinstance(value, Mapping):
+            return None
+        value = value.get(key)
+    return value
+
+
+def _decoded(value: Any, source: Source) -> Any:
+    if not isinstance(value, str):
+        return value
+    try:
+        if source.encoding == "json":
+            return json.loads(value)
+        return ast.literal_eval(value) if len(value) <= LONGEST_PYTHON_TEXT else None
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        return None if source.path else value
+
+
+def tokens(attributes: Mapping[str, Any], sources: Iterable[Source]) -> int | None:
+    """The first usable count; None if none is there; InvalidValueError if only unusable ones are."""
+    invalid: InvalidValueError | None = None
+    for source in sources:
+        value = found(attributes, source)
+        if value is None:
+            continue
+        try:
+            return count(value)
+        except InvalidValueError as error:
+            invalid = invalid or error
+    if invalid:
+        raise invalid
+    return None
+
+
+def count(value: Any) -> int:
+    """A count from an int, an integral double, or the text of one."""
+    number = _number(value)
+    if not number.is_finite() or number < 0 or number != number.to_integral_value() or number > MOST_TOKENS:
+        raise InvalidValueError(f"{value!r} is no count")
+    return int(number)
+
+
+def amount(attributes: Mapping[str, Any], sources: Iterable[Source]) -> Decimal | None:
+    """The first reported amount of dollars; None if there is none; InvalidValueError if it is none."""
+    for source in sources:
+        value = found(attributes, source)
+        if value is None:
+            continue
+        number = _number(value)
+        if not number.is_finite() or not 0 <= number <= MOST_DOLLARS:
+            raise InvalidValueError(f"{value!r} is no amount")
+        return number
+    return None
+
+
+def _number(value: Any) -> Decimal:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise InvalidValueError(f"{value!r} is no number")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise InvalidValueError(f"{value!r} is no number")
+    try:
+        return Decimal(value.strip()) if isinstance(value, str) else Decimal(repr(value))
+    except InvalidOperation as error:
+        raise InvalidValueError(f"{value!r} is no number") from error
+
+
+def word(attributes: Mapping[str, Any], sources: Iterable[Source]) -> str | None:
+    """The first non-empty word; numbers and booleans are written out."""
+    for source in sources:
+        value = found(attributes, source)
+        if isinstance(value, str | int | float) and str(value).strip():
+            return clean(str(value)).strip()
+    return None
+
+
+def storable(value: Any) -> Any:
+    """A plain value that JSON has: NaN and the infinities become words."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    return value
+
+
+def clean(text: str) -> str:
+    """Text that every database stores: without NUL and lone surrogates."""
+    if text.isascii() and "\x00" not in text:
+        return text
+    return text.replace("\x00", "\N{REPLACEMENT CHARACTER}").encode("utf-8", "replace").decode("utf-8")
