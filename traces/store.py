@@ -29,6 +29,8 @@ from traces.schema import rates, span_bodies, spans
 from traces.schema import traces as traces_table
 from traces.usage import Timed, UsageQuery
 
+__all__ = ["SpanStore", "UsageQuery", "open_span_store"]
+
 KEYS_AT_ONCE = 500
 """Keys in one statement; SQLite takes a limited number of parameters."""
 
@@ -173,21 +175,27 @@ class SpanStore:
         limit: int = 50,
         before: str | None = None,
         status: str | None = None,
-        trace_id: str | None = None,
     ) -> list[TraceSummary]:
         """Traces by start, the newest first; `before` is the cursor of the last one seen."""
         table = traces_table
         clauses = [table.c.project == project]
         if status is not None:
             clauses.append(table.c.status == status)
-        if trace_id is not None:
-            clauses.append(table.c.trace_id == trace_id.lower())
         if before is not None:
             started_at, last_id = _cursor(before)
             clauses.append(sa.tuple_(table.c.started_at, table.c.trace_id) < (started_at, last_id))
         newest = sa.select(table).where(*clauses).order_by(table.c.started_at.desc(), table.c.trace_id.desc())
+        return self._summaries(project, newest.limit(limit))
+
+    def trace(self, project: str, trace_id: str) -> TraceSummary | None:
+        """One trace without its spans; None if there is none."""
+        table = traces_table
+        one = sa.select(table).where(table.c.project == project, table.c.trace_id == trace_id.lower())
+        return next(iter(self._summaries(project, one)), None)
+
+    def _summaries(self, project: str, chosen: sa.Select[Any]) -> list[TraceSummary]:
         with self._database.reading() as connection:
-            rows = connection.execute(newest.limit(limit)).all()
+            rows = connection.execute(chosen).all()
             return [_trace_summary(row, _trace_usage(connection, project, row.trace_id)) for row in rows]
 
 
