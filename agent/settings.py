@@ -32,6 +32,8 @@ class Settings(BaseSettings):
     base_url: str | None = None
     """Address of an OpenAI-compatible server; None means the provider's own."""
     otlp_token: str | None = None
+    otlp_max_bytes: int = Field(default=16 * 1024 * 1024, ge=1_024)
+    """Largest request of traces that is taken, unpacked."""
     graphs: Path | None = None
     prices: Path | None = None
     stores: str = ""

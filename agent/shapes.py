@@ -16,6 +16,7 @@ from agent.records import ApprovalRequest, JsonObject, Plan, PlanStep, Run, Step
 
 if TYPE_CHECKING:
     from agent.planning.parsing import ParsedPlan
+    from traces.records import StoredSpan, TraceSummary, UsageRow
 
 PICO = Decimal(10) ** 12
 
@@ -57,9 +58,7 @@ def page_json(name: str, items: Sequence[JsonObject], next_cursor: str | None = 
     return {name: list(items), "next_cursor": next_cursor}
 
 
-def run_json(
-    run: Run, *, plan: Plan | None, steps: Sequence[StepProgress], usage: JsonObject, cost_usd: str | None
-) -> JsonObject:
+def run_json(run: Run, *, plan: Plan | None, steps: Sequence[StepProgress], usage: UsageRow) -> JsonObject:
     """A run with its current plan, each step of it with its progress."""
     own = [item for item in steps if plan and item.plan_version == plan.version]
     return {
@@ -76,6 +75,7 @@ def run_json(
         "stop_reason": run.stop_reason,
         "error": run.error,
         "requested_by": run.requested_by,
+        "cancelled_by": run.cancelled_by,
         "created_at": time_json(run.created_at),
         "started_at": time_json(run.started_at),
         "finished_at": time_json(run.finished_at),
@@ -83,8 +83,8 @@ def run_json(
         "plan_version": run.plan_version,
         "steps_done": sum(item.status is StepStatus.COMPLETED for item in own),
         "steps_total": len(plan.steps) if plan else 0,
-        "usage": usage,
-        "cost_usd": cost_usd,
+        "usage": usage_figures_json(usage),
+        "cost_usd": dollars_json(usage.cost),
         "answer": run.answer,
         "sources": [
             {"n": item.n, "step_id": item.step_id, "tool": item.tool, "text": item.text} for item in run.sources
@@ -145,3 +145,96 @@ def parsed_plan_json(parsed: ParsedPlan) -> JsonObject:
         "errors": [{"code": str(error.code), "step": error.step, "message": error.message} for error in parsed.errors],
         "outcome": str(parsed.outcome),
     }
+
+
+def usage_figures_json(row: UsageRow) -> JsonObject:
+    """Calls, tokens and cost of a group of model calls."""
+    return {
+        "calls": row.calls,
+        "errors": row.errors,
+        "input_tokens": row.input_tokens,
+        "output_tokens": row.output_tokens,
+        "cache_read_tokens": row.cache_read_tokens,
+        "cache_write_tokens": row.cache_write_tokens,
+        "reasoning_tokens": row.reasoning_tokens,
+        "cost_usd": dollars_json(row.cost),
+        "unpriced_calls": row.unpriced_calls,
+        "calls_without_usage": row.calls_without_usage,
+        "calls_with_invalid_usage": row.calls_with_invalid_usage,
+        "illustrative_calls": row.illustrative_calls,
+        "reported_calls": row.reported_calls,
+    }
+
+
+def usage_json(rows: Sequence[UsageRow], total: UsageRow) -> JsonObject:
+    """Usage by groups, each row beginning with its group fields, and in total."""
+    return {"rows": [{**row.group, **usage_figures_json(row)} for row in rows], "total": usage_figures_json(total)}
+
+
+def trace_summary_json(trace: TraceSummary) -> JsonObject:
+    """One trace of a list, without its spans."""
+    return {
+        "trace_id": trace.trace_id,
+        "name": trace.name,
+        "started_at": nanoseconds_json(trace.started_at),
+        "duration_ms": milliseconds_json(trace.duration),
+        "status": trace.status,
+        "incomplete": trace.incomplete,
+        "agent": trace.agent,
+        "thread_id": trace.thread_id,
+        "run_id": trace.run_id,
+        "span_count": trace.spans,
+        "usage": usage_figures_json(trace.usage),
+        "cost_usd": dollars_json(trace.usage.cost),
+    }
+
+
+def trace_json(trace: TraceSummary, spans: Sequence[StoredSpan]) -> JsonObject:
+    """One trace with its spans."""
+    return {**trace_summary_json(trace), "spans": [span_json(span) for span in spans]}
+
+
+def span_json(span: StoredSpan) -> JsonObject:
+    """One span; `usage` is null where none was given or it makes no sense."""
+    return {
+        "span_id": span.span_id,
+        "parent_span_id": span.parent_span_id,
+        "name": span.name,
+        "kind": span.kind,
+        "operation": span.operation,
+        "model": span.model,
+        "provider": span.provider,
+        "tool": span.tool,
+        "run_id": span.run_id,
+        "step_id": span.step_id,
+        "attempt": span.attempt,
+        "role": span.role,
+        "started_at": nanoseconds_json(span.started_at),
+        "duration_ms": milliseconds_json(span.duration),
+        "status": span.status,
+        "error": span.error,
+        "usage": _span_usage_json(span),
+        "cost_usd": dollars_json(span.cost),
+        "price_source": span.price_source,
+        "illustrative": span.illustrative,
+        "counted": span.counted,
+        "flags": list(span.flags),
+        "attributes": span.attributes,
+    }
+
+
+def _span_usage_json(span: StoredSpan) -> JsonObject | None:
+    if span.usage_state != "known":
+        return None
+    return {
+        "input_tokens": span.usage.input,
+        "output_tokens": span.usage.output,
+        "cache_read_tokens": span.usage.cache_read,
+        "cache_write_tokens": span.usage.cache_write,
+        "reasoning_tokens": span.usage.reasoning,
+    }
+
+
+def milliseconds_json(nanoseconds: int | None) -> float | None:
+    """A duration in milliseconds; null while it runs."""
+    return None if nanoseconds is None else nanoseconds / 1_000_000

@@ -30,7 +30,7 @@ def routes(settings: Settings, background: Background) -> list[Route]:
         return JSONResponse(answer, status_code=503 if failing else 200)
 
     async def metrics(_: Request) -> Response:
-        text = await run_in_threadpool(metrics_text, background)
+        text = await run_in_threadpool(metrics_text, background, intake)
         return PlainTextResponse(text, media_type="text/plain; version=0.0.4")
 
     return [

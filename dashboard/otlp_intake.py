@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import json
 import zlib
 from typing import TYPE_CHECKING
 
@@ -10,15 +11,19 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
-from traces.errors import TracesError
+from traces.errors import TracesError, UndecodableError
 
 if TYPE_CHECKING:
     from agent.settings import Settings
     from dashboard.background import Background
+    from traces.ingest import IngestResult
 
 PROTOBUF = "application/x-protobuf"
 JSON = "application/json"
 RETRY_SECONDS = 5
+REQUESTS_AT_ONCE = 16
+"""More than this wait in memory for the one writer of the store; they are told to come back."""
+PROBLEMS_TOLD = 5
 
 # Codes of google.rpc.Status.
 INVALID_ARGUMENT = 3
@@ -43,16 +48,47 @@ class Intake:
     def __init__(self, settings: Settings, background: Background) -> None:
         self._settings = settings
         self._background = background
+        self._busy = 0
+        self.accepted = 0
+        """Spans taken since the server began."""
+        self.refused = 0
 
     async def post(self, request: Request) -> Response:
         """Answer one request, in its own encoding."""
-        content_type = request.headers.get("content-type", "").split(";")[0].strip().lower()
+        content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         try:
             self._check_token(request)
-            body = await self._body(request, content_type)
-            return await run_in_threadpool(self._take, body, content_type)
+            return await self._answer(request, content_type)
         except Refusal as refusal:
             return refused(refusal, content_type)
+
+    async def _answer(self, request: Request, content_type: str) -> Response:
+        if self._busy >= REQUESTS_AT_ONCE:
+            raise Refusal(429, RESOURCE_EXHAUSTED, "Too many requests at once; send this one again in a moment.")
+        self._busy += 1
+        try:
+            body = await self._body(request, content_type)
+            result = await run_in_threadpool(self._take, body, content_type)
+        finally:
+            self._busy -= 1
+        self.accepted += result.accepted
+        self.refused += result.refused
+        return taken(result, content_type)
+
+    def _take(self, body: bytes, content_type: str) -> IngestResult:
+        """Decode and store; durable on return."""
+        from traces.ingest import Ingest  # noqa: PLC0415 - loaded behind the pages
+        from traces.otlp import decode  # noqa: PLC0415
+
+        app = self._background.app
+        if app is None:
+            raise Refusal(503, UNAVAILABLE, "The stores are not open yet; send this again in a moment.")
+        try:
+            return Ingest(app.spans, app.prices).ingest_decoded(self._settings.project, decode(body, content_type))
+        except UndecodableError as error:
+            raise Refusal(400, INVALID_ARGUMENT, error.message) from error
+        except TracesError as error:
+            raise Refusal(503, UNAVAILABLE, error.message) from error
 
     def _check_token(self, request: Request) -> None:
         token = self._settings.otlp_token
@@ -100,3 +136,43 @@ class Intake:
         return Refusal(
             413, RESOURCE_EXHAUSTED, f"A request may have {limit:,} bytes unpacked (PLANDECK_OTLP_MAX_BYTES)."
         )
+
+
+def taken(result: IngestResult, content_type: str) -> Response:
+    """`ExportTraceServiceResponse` in the request's encoding; partial success where spans were refused."""
+    words = " ".join(result.problems[:PROBLEMS_TOLD])
+    if content_type == JSON:
+        told = {"rejectedSpans": str(result.refused), "errorMessage": words}
+        return Response(json.dumps({"partialSuccess": told} if result.refused else {}), media_type=JSON)
+    from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (  # noqa: PLC0415 - loaded behind the pages
+        ExportTracePartialSuccess,
+        ExportTraceServiceResponse,
+    )
+
+    answer = ExportTraceServiceResponse()
+    if result.refused:
+        answer.partial_success.CopyFrom(ExportTracePartialSuccess(rejected_spans=result.refused, error_message=words))
+    return Response(answer.SerializeToString(), media_type=PROTOBUF)
+
+
+def refused(refusal: Refusal, content_type: str) -> Response:
+    """`google.rpc.Status` in the request's encoding, JSON where that is unknown."""
+    headers = {"Retry-After": str(RETRY_SECONDS)} if refusal.status in (429, 503) else {}
+    if refusal.status == 401:
+        headers["WWW-Authenticate"] = "Bearer"
+    if content_type == PROTOBUF:
+        body = status_message(refusal.code, refusal.message)
+        return Response(body, refusal.status, headers, media_type=PROTOBUF)
+    body = json.dumps({"code": refusal.code, "message": refusal.message}).encode()
+    return Response(body, refusal.status, headers, media_type=JSON)
+
+
+def status_message(code: int, message: str) -> bytes:
+    """`google.rpc.Status` as protobuf: field 1 the code, field 2 the message."""
+    text = message.encode()
+    return bytes([0x08, code, 0x12]) + _varint(len(text)) + text
+
+
+def _varint(number: int) -> bytes:
+    low, rest = number & 0x7F, number >> 7
+    return bytes([low | 0x80]) + _varint(rest) if rest else bytes([low])

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from agent.errors import ConfigurationError, RefusedError, StorageError
+from agent.home import make_home
 from agent.settings import Settings
 from dashboard.http_guard import is_loopback
 
@@ -80,10 +81,9 @@ def only_server_of(settings: Settings) -> Iterator[None]:
     if settings.database_url:
         yield
         return
-    path = settings.home / LOCK_FILE
+    make_home(settings.home)
     try:
-        settings.home.mkdir(parents=True, exist_ok=True)
-        file = path.open("a+")
+        file = (settings.home / LOCK_FILE).open("a+")
     except OSError as error:
         raise StorageError(
             f"The data folder {settings.home} cannot be written: {error.strerror}. Choose another with PLANDECK_HOME."

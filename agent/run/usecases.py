@@ -13,12 +13,9 @@ from typing import Any
 
 from langchain_core.language_models import BaseChatModel
 from langgraph.checkpoint.base import BaseCheckpointSaver
-from traces.exporter import StoreExporter
-from traces.ingest import Ingest
-from traces.prices import PriceBook
-from traces.store import SpanStore, open_span_store
 
 from agent.errors import NotFoundError, RefusedError, StorageError
+from agent.home import make_home
 from agent.models.client import build_model
 from agent.models.providers import Provider, provider_of
 from agent.planning.parsing import ParsedPlan, check_plan
@@ -47,6 +44,10 @@ from agent.store.gateway import RecordStore, open_record_store
 from agent.store.owners import this_process
 from agent.tools.builtin import build_registry
 from agent.tools.registry import ToolRegistry
+from traces.exporter import StoreExporter
+from traces.ingest import Ingest
+from traces.prices import PriceBook
+from traces.store import SpanStore, open_span_store
 
 TASK_CHARACTERS = 20_000
 AGENT_NAME = "analyst"
@@ -141,16 +142,6 @@ def open_plandeck(settings: Settings) -> Iterator[Plandeck]:
             model=model,
             exporter=StoreExporter(Ingest(spans, prices), settings.project),
         )
-
-
-def make_home(home: Path) -> None:
-    """The home folder exists afterwards; StorageError naming it and the remedy otherwise."""
-    try:
-        home.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StorageError(
-            f"The data folder {home} cannot be made: {error.strerror}. Choose another with PLANDECK_HOME."
-        ) from error
 
 
 def start_run(

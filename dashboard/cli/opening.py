@@ -34,12 +34,12 @@ class Stores:
 @contextmanager
 def open_stores(project: str | None = None) -> Iterator[Stores]:
     """Runs and spans; AgentError or TracesError naming the store if one cannot be opened."""
+    from agent.home import make_home
     from agent.store.gateway import open_record_store
-    from dashboard.homes import make_home
     from traces.store import open_span_store
 
     settings = settings_for(project)
-    make_home(settings)
+    make_home(settings.home)
     with ExitStack() as stack:
         records = stack.enter_context(open_record_store(settings.records_url))
         spans = stack.enter_context(open_span_store(settings.spans_url))

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from agent.records import RequestStatus, Run, RunStatus
-from dashboard.overview.model import Observed, people_time, start_of_day
+from dashboard.metrics import ALIVE
+from dashboard.named_stores import store_locations
+from dashboard.overview.model import Observed, people_time, start_of_day, start_of_month
+from dashboard.overview.side_model import SideSeen
+from dashboard.settings_page.model import places
+from traces.usage import UsageQuery
 
 if TYPE_CHECKING:
     from agent.run.usecases import Plandeck
@@ -37,6 +42,10 @@ def observe(app: Plandeck, now: datetime) -> Observed:
         steps={run.run_id: app.records.steps(app.project, run.run_id, run.plan_version) for run in (*running, *failed)},
         costs={run.run_id: app.spans.run_usage(app.project, run.run_id).cost for run in shown},
         waits=people_time(requests),
+        computing={
+            run_id: timedelta(microseconds=nanoseconds / 1_000)
+            for run_id, nanoseconds in app.spans.computing_times(app.project, [run.run_id for run in finished]).items()
+        },
     )
 
 
@@ -46,3 +55,33 @@ def _runs(app: Plandeck, *statuses: RunStatus, limit: int) -> list[Run]:
 
 def _ended_since(run: Run, since: datetime) -> bool:
     return run.finished_at is not None and run.finished_at >= since
+
+
+def observe_side(app: Plandeck, now: datetime, seen: Observed) -> SideSeen:
+    """Money of today, yesterday and the month, the queue, the workers and the stores."""
+    today, month = start_of_day(now), start_of_month(now)
+
+    def usage(since: datetime, until: datetime | None = None, by: tuple[str, ...] = ()) -> UsageQuery:
+        return UsageQuery(app.project, by=by, since=in_nanoseconds(since), until=until and in_nanoseconds(until))
+
+    yesterday = usage(today - timedelta(days=1), now - timedelta(days=1))
+    sizes = [place.bytes for place in places(app.settings) if place.bytes is not None]
+    return SideSeen(
+        now=now,
+        today=app.spans.usage_total(usage(today)),
+        yesterday=app.spans.usage_total(yesterday),
+        month=app.spans.usage_total(usage(month)),
+        hours=app.spans.usage(usage(today, by=("hour",))),
+        runs=seen.today or {},
+        oldest=seen.pending[0] if seen.pending else None,
+        pending=app.records.count_pending(app.project),
+        workers=app.records.live_workers(now - ALIVE),
+        unpriced=app.spans.unpriced_models(usage(today)),
+        stores=2 + len(store_locations(app.settings)),
+        bytes=None if app.settings.database_url else sum(sizes),
+    )
+
+
+def in_nanoseconds(at: datetime) -> int:
+    """Nanoseconds since 1970."""
+    return int(at.timestamp()) * 1_000_000_000 + at.microsecond * 1_000

@@ -48,6 +48,8 @@ class Observed:
     """Pico-dollars by run; a run that is not named has cost nothing yet."""
     waits: Mapping[str, timedelta] | None = None
     """People's time by run."""
+    computing: Mapping[str, timedelta] | None = None
+    """The agent's time by run; a run that is not named has not worked yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,18 +222,14 @@ def reason_words(reason: str | None) -> str:
 
 def finished_row(run: Run, seen: Observed) -> FinishedRow:
     """A run that ended, with the agent's time and people's time apart."""
-    people = (seen.waits or {}).get(run.run_id)
-    computing = None
-    if run.started_at and run.finished_at:
-        computing = run.finished_at - run.started_at - (people or timedelta())
     return FinishedRow(
         run_id=run.run_id,
         status=run.status,
         title=cut(run.task, TITLE_CHARACTERS),
         who=run.requested_by,
         when=_short_time(run.finished_at, seen.now),
-        computing=duration(computing),
-        people=duration(people),
+        computing=duration((seen.computing or {}).get(run.run_id)),
+        people=duration((seen.waits or {}).get(run.run_id)),
         cost=money((seen.costs or {}).get(run.run_id, 0)),
     )
 

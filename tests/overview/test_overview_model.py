@@ -160,15 +160,15 @@ def test_a_run_that_failed_before_any_step_names_its_stop_reason() -> None:
 
 
 def test_people_and_computing_are_apart() -> None:
-    run = replace(RUN, status=RunStatus.SUCCEEDED, started_at=NOW - timedelta(minutes=5), finished_at=NOW)
-    row = finished_row(run, Observed(NOW, waits={"r-1": timedelta(minutes=4)}))
-    assert (row.computing, row.people) == ("1\u00a0m\u00a000\u00a0s", "4\u00a0m\u00a000\u00a0s")
-    assert finished_row(run, Observed(NOW)).people == "–"
+    run = replace(RUN, status=RunStatus.SUCCEEDED, finished_at=NOW)
+    seen = Observed(NOW, waits={"r-1": timedelta(minutes=4)}, computing={"r-1": timedelta(seconds=31.2)})
+    row = finished_row(run, seen)
+    assert (row.computing, row.people) == ("31.2\u00a0s", "4\u00a0m\u00a000\u00a0s")
 
 
-def test_a_run_that_never_started_has_no_computing_time() -> None:
-    run = replace(RUN, status=RunStatus.CANCELLED, started_at=None, finished_at=NOW)
-    assert finished_row(run, Observed(NOW)).computing == "–"
+def test_a_run_that_never_worked_or_waited_says_so() -> None:
+    row = finished_row(replace(RUN, status=RunStatus.CANCELLED, finished_at=NOW), Observed(NOW))
+    assert (row.computing, row.people) == ("–", "–")
 
 
 def test_people_time_adds_up_the_decided_requests_of_a_run() -> None:

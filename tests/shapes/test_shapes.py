@@ -21,22 +21,89 @@ from agent.records import (
     StepProgress,
     StepStatus,
 )
-from agent.shapes import approval_json, dollars_json, nanoseconds_json, page_json, plan_json, run_json, time_json
+from agent.shapes import (
+    approval_json,
+    dollars_json,
+    nanoseconds_json,
+    page_json,
+    plan_json,
+    run_json,
+    span_json,
+    time_json,
+    trace_json,
+    trace_summary_json,
+    usage_json,
+)
+from traces.records import StoredSpan, TraceSummary, Usage, UsageRow
 
 AT = datetime(2026, 12, 1, 9, 42, 0, 125_000, tzinfo=UTC)
-FIGURES = {
-    "calls": 3,
-    "errors": 0,
-    "input_tokens": 1200,
-    "output_tokens": None,
-    "cache_read_tokens": None,
-    "cache_write_tokens": 0,
-    "reasoning_tokens": None,
-    "cost_usd": "0.00123",
-    "unpriced_calls": 0,
-    "calls_without_usage": 1,
-    "calls_with_invalid_usage": 0,
-}
+FIGURES = UsageRow(
+    group={"model": "m", "day": None},
+    calls=3,
+    errors=0,
+    input_tokens=1200,
+    output_tokens=None,
+    cache_read_tokens=None,
+    cache_write_tokens=0,
+    reasoning_tokens=None,
+    cost=1_230_000_000,
+    unpriced_calls=0,
+    calls_without_usage=1,
+    calls_with_invalid_usage=0,
+    illustrative_calls=3,
+    reported_calls=0,
+)
+SPAN = StoredSpan(
+    project="default",
+    trace_id="a" * 32,
+    span_id="b" * 16,
+    parent_span_id=None,
+    name="chat m",
+    kind="model",
+    operation="chat",
+    provider="openai",
+    model="m",
+    request_model="m",
+    response_model="m",
+    service_tier=None,
+    tool=None,
+    agent=None,
+    thread_id=None,
+    run_id=None,
+    step_id=None,
+    attempt=None,
+    role=None,
+    user=None,
+    scope="s",
+    scope_version="1",
+    started_at=1_796_118_120_000_000_001,
+    ended_at=None,
+    duration=None,
+    status="running",
+    error=None,
+    usage=Usage(input=10, output=2, cache_read=4),
+    usage_state="known",
+    cost=None,
+    price_source=None,
+    illustrative=False,
+    is_call=True,
+    counted=True,
+    flags=("reasoning_exceeds_output",),
+    attributes={"a": [1, None]},
+)
+TRACE = TraceSummary(
+    trace_id="a" * 32,
+    name="chat m",
+    started_at=1_796_118_120_000_000_001,
+    duration=1_500_000,
+    status="ok",
+    incomplete=True,
+    agent=None,
+    thread_id="th-1",
+    run_id=None,
+    spans=1,
+    usage=replace(FIGURES, group={}),
+)
 PLAN = Plan(
     goal="Know the stock",
     rationale="It is asked for.",
@@ -94,7 +161,7 @@ def progress(step_id: str, status: StepStatus, version: int = 2) -> StepProgress
 
 
 def document(run: Run = RUN, plan: Plan | None = PLAN, steps: tuple[StepProgress, ...] = ()) -> dict:
-    return run_json(run, plan=plan, steps=steps, usage=FIGURES, cost_usd="0.00123")
+    return run_json(run, plan=plan, steps=steps, usage=FIGURES)
 
 
 @pytest.mark.parametrize("name", sorted(SCHEMAS))
@@ -137,6 +204,27 @@ def test_an_approval_request_has_its_shape_before_and_after_the_decision() -> No
     )
     assert_shape("approvals", page_json("approvals", [approval_json(request()), approval_json(decided)]))
     assert approval_json(decided)["value"] == 0
+
+
+def test_usage_has_its_shape_and_rows_begin_with_their_groups() -> None:
+    shown = usage_json([FIGURES], replace(FIGURES, group={}, cost=None))
+    assert_shape("usage", shown)
+    assert list(shown["rows"][0])[:2] == ["model", "day"]
+    assert (shown["rows"][0]["cost_usd"], shown["total"]["cost_usd"]) == ("0.00123", None)
+
+
+def test_traces_and_spans_have_their_shape_and_lose_no_nanosecond() -> None:
+    assert_shape("traces", page_json("traces", [trace_summary_json(TRACE)], TRACE.cursor))
+    shown = trace_json(TRACE, [SPAN, replace(SPAN, duration=1_000, cost=5, price_source="own")])
+    assert_shape("trace", shown)
+    assert shown["duration_ms"] == 1.5
+    assert shown["spans"][0]["started_at"] == "2026-12-01T09:42:00.000000001Z"
+    assert shown["spans"][0]["usage"]["input_tokens"] == 10
+
+
+@pytest.mark.parametrize("state", ["unknown", "invalid"])
+def test_usage_that_is_not_known_is_null_and_not_zero(state: str) -> None:
+    assert span_json(replace(SPAN, usage=Usage(), usage_state=state))["usage"] is None
 
 
 def test_no_field_of_a_run_or_request_is_forgotten() -> None:
