@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import pairwise
 
 PERSON_WIDTH = 0.11
 IDLE_WIDTH = 0.05
@@ -68,7 +69,7 @@ def _bounds(start: datetime, end: datetime, intervals: Sequence[Interval]) -> li
     moments = {start, max(start, end)}
     moments |= {at for interval in intervals for at in interval if start < at < end}
     ordered = sorted(moments)
-    return list(zip(ordered, ordered[1:], strict=False)) or [(start, start)]
+    return list(pairwise(ordered)) or [(start, start)]
 
 
 def _inside(intervals: Sequence[Interval], first: datetime, last: datetime) -> bool:
@@ -87,16 +88,14 @@ def _joined(bounds: Sequence[Interval], kinds: Sequence[str]) -> list[tuple[Inte
 
 
 def _placed(pieces: Sequence[tuple[Interval, str]], cut: Sequence[bool]) -> list[Stretch]:
-    wanted = [
-        (PERSON_WIDTH if kind == "person" else IDLE_WIDTH) if is_cut else 0.0
-        for (_, kind), is_cut in zip(pieces, cut, strict=True)
-    ]
+    widths = {"person": PERSON_WIDTH, "idle": IDLE_WIDTH}
+    wanted = [widths[kind] if is_cut else 0.0 for (_, kind), is_cut in zip(pieces, cut, strict=True)]
+    taken = sum(wanted)
     real = sum((b - a for ((a, b), _), is_cut in zip(pieces, cut, strict=True) if not is_cut), timedelta(0))
-    room = 1.0 if real <= timedelta(0) else MOST_CUT
-    shrink = min(1.0, room / sum(wanted)) if sum(wanted) else 1.0
-    if real <= timedelta(0) and sum(wanted):
-        shrink = 1.0 / sum(wanted)
-    rest = 1.0 - sum(wanted) * shrink
+    shrink = 1.0
+    if taken:
+        shrink = min(1.0, MOST_CUT / taken) if real > timedelta(0) else 1.0 / taken
+    rest = 1.0 - taken * shrink
     placed: list[Stretch] = []
     left = 0.0
     for ((first, last), kind), is_cut, width in zip(pieces, cut, wanted, strict=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import Any
 
 import plotly.graph_objects as go
@@ -46,3 +47,9 @@ def show_figure(made: go.Figure, *, alt: str, key: str | None = None) -> None:
 def plain(text: str) -> str:
     """Text for plotly, which reads `<b>` and `<a href>` in labels, titles and tooltips."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def tooltip(text: str) -> str:
+    """A hover template that shows the text literally, its lines wrapped."""
+    lines = [line for part in text.split("\n") for line in textwrap.wrap(part, 60, max_lines=4, placeholder="…")]
+    return "<br>".join(plain(line).replace("%{", "%\u2060{") for line in lines) + "<extra></extra>"

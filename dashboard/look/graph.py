@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import plotly.graph_objects as go
@@ -12,9 +13,9 @@ import plotly.graph_objects as go
 from agent.planning.ordering import layers
 from agent.records import PlanStep
 from dashboard.look.colours import ICON_FONT, Palette
-from dashboard.look.figures import figure, plain
+from dashboard.look.figures import figure, plain, tooltip
 from dashboard.look.formats import cut
-from dashboard.look.placing import Path, Placed, place
+from dashboard.look.placing import Path, place
 from dashboard.look.status import Look, Slot
 
 CONTENT_PIXELS = 860
@@ -66,11 +67,11 @@ def plan_graph(nodes: Sequence[Node], colours: Palette) -> go.Figure:
     made.update_xaxes(range=[-0.002, 1.002], visible=False)
     made.update_yaxes(range=[placed.height + 2, -2], visible=False)
     made.update_layout(barmode="overlay", hovermode="closest")
+    pen = _Pen(made, form, colours, columns)
     for path in placed.paths:
-        _draw_edge(made, path, columns, form, colours)
+        pen.edge(path)
     for node in nodes:
-        x = columns[node.step.id] * (form.width + form.between)
-        _draw_node(made, node, x, placed, form, colours)
+        pen.node(node, placed.y[node.step.id])
     return made
 
 
@@ -92,41 +93,91 @@ def _form(columns: int) -> _Form:
     return _Form(columns, height=44, gap=14, between=0.03)
 
 
-def _draw_node(made: go.Figure, node: Node, x: float, placed: Placed, form: _Form, colours: Palette) -> None:
-    tones, y = colours[node.look.slot], placed.y[node.step.id]
-    made.add_bar(
-        orientation="h",
-        base=[x],
-        x=[form.width],
-        y=[y],
-        width=[form.height],
-        marker={
-            "color": tones.tint if node.tinted else colours.paper,
-            "line": {"color": tones.solid if node.tinted else colours.line, "width": 1.5},
-            "cornerradius": 8,
-        },
-        hovertemplate=f"{_tooltip(node.hover)}<extra></extra>",
-    )
-    ink = tones.text if node.tinted else colours.muted
-    icon = node.look.icon
-    if form.columns <= 4:
-        _write(made, x, y, 12, icon, colours, size=20, color=tones.solid if node.tinted else ink, icon=True)
-        _write(made, x, y, 44, _lines(node, form, ink), colours, size=12)
-    elif form.columns <= 6:
-        second = plain(cut(node.step.tool or "in words", form.characters(18, 6.2)))
-        _write(made, x, y - 11, 9, icon, colours, size=16, color=tones.solid if node.tinted else ink, icon=True)
-        _write(made, x, y - 11, 31, f"<b>{plain(cut(node.step.id, 10))}</b>", colours, size=12)
-        _write(made, x, y + 12, 9, f'<span style="color:{ink}">{second}</span>', colours, size=11)
-    else:
-        _write(made, x, y, 8, icon, colours, size=16, color=tones.solid if node.tinted else ink, icon=True)
-        _write(made, x, y, 30, f"<b>{plain(cut(node.step.id, form.characters(34, 7)))}</b>", colours, size=12)
+@dataclass(frozen=True, slots=True)
+class _Pen:
+    """Draws nodes and edges into a figure."""
+
+    made: go.Figure
+    form: _Form
+    colours: Palette
+    columns: dict[str, int]
+
+    def left(self, column: int) -> float:
+        """Where the boxes of a column begin."""
+        return column * (self.form.width + self.form.between)
+
+    def node(self, node: Node, y: float) -> None:
+        x, tones = self.left(self.columns[node.step.id]), self.colours[node.look.slot]
+        self.made.add_bar(
+            orientation="h",
+            base=[x],
+            x=[self.form.width],
+            y=[y],
+            width=[self.form.height],
+            marker={
+                "color": tones.tint if node.tinted else self.colours.paper,
+                "line": {"color": tones.solid if node.tinted else self.colours.line, "width": 1.5},
+                "cornerradius": 8,
+            },
+            hovertemplate=tooltip(node.hover),
+        )
+        ink = tones.text if node.tinted else self.colours.muted
+        icon = {"size": 20 if self.form.columns <= 4 else 16, "color": ink, "family": ICON_FONT}
+        words = {"size": 12, "color": self.colours.text}
+        if self.form.columns <= 4:
+            self.write(x, y, 12, node.look.icon, icon)
+            self.write(x, y, 44, _lines(node, self.form, ink), words)
+        elif self.form.columns <= 6:
+            second = cut(node.step.tool or "in words", self.form.characters(18, 6.2))
+            self.write(x, y - 11, 9, node.look.icon, icon)
+            self.write(x, y - 11, 31, f"<b>{plain(cut(node.step.id, 10))}</b>", words)
+            self.write(x, y + 12, 9, plain(second), {"size": 11, "color": ink})
+        else:
+            name = cut(node.step.id, self.form.characters(34, 7))
+            self.write(x, y, 8, node.look.icon, icon)
+            self.write(x, y, 30, f"<b>{plain(name)}</b>", words)
+
+    def write(self, x: float, y: float, shift: float, text: str, font: dict[str, Any], /) -> None:
+        self.made.add_annotation(
+            x=x,
+            y=y,
+            xshift=shift,
+            text=text,
+            font=font,
+            showarrow=False,
+            xanchor="left",
+            yanchor="middle",
+            align="left",
+        )
+
+    def edge(self, path: Path) -> None:
+        tone = self.colours[Slot.GRAY].solid
+        xs: list[float] = []
+        ys: list[float] = []
+        for offset, (start, end) in enumerate(pairwise(path.ys)):
+            left = self.left(self.columns[path.source] + offset) + self.form.width
+            shares = [point / EDGE_POINTS for point in range(EDGE_POINTS + 1)]
+            xs += [left + self.form.between * share * 0.94 for share in shares]
+            ys += [start + (end - start) * _ease(share) for share in shares]
+        self.made.add_scatter(x=xs, y=ys, mode="lines", line={"color": tone, "width": 1.2}, hoverinfo="skip")
+        self.made.add_annotation(
+            x=self.left(self.columns[path.target]),
+            y=ys[-1],
+            ax=-7,
+            ay=0,
+            text="",
+            arrowhead=2,
+            arrowsize=1.3,
+            arrowwidth=1.2,
+            arrowcolor=tone,
+        )
 
 
 def _lines(node: Node, form: _Form, ink: str) -> str:
     characters = form.characters(54, 6.3)
     name = cut(node.step.id, 10)
     wrapped = textwrap.wrap(
-        f"{name}{'_' * 2}{' '.join(node.step.description.split())}", characters, max_lines=2, placeholder="…"
+        f"{name}__{' '.join(node.step.description.split())}", characters, max_lines=2, placeholder="…"
     ) or [name]
     first = wrapped[0].removeprefix(name).removeprefix("__")
     title = "<br>".join([f"<b>{plain(name)}</b>  {plain(first)}", *(plain(line) for line in wrapped[1:])])
@@ -139,47 +190,6 @@ def _fitting(second: str, characters: int) -> str:
     return second if len(second) <= characters else cut(second.split(" · ", maxsplit=1)[0], characters)
 
 
-def _write(
-    made: go.Figure,
-    x: float,
-    y: float,
-    shift: float,
-    text: str,
-    colours: Palette,
-    *,
-    size: float,
-    color: str | None = None,
-    icon: bool = False,
-) -> None:
-    font: dict[str, Any] = {"size": size, "color": color or colours.text}
-    if icon:
-        font["family"] = ICON_FONT
-    made.add_annotation(
-        x=x, y=y, xshift=shift, text=text, font=font, showarrow=False, xanchor="left", yanchor="middle", align="left"
-    )
-
-
-def _draw_edge(made: go.Figure, path: Path, columns: dict[str, int], form: _Form, colours: Palette) -> None:
-    tone = colours[Slot.GRAY].solid
-    xs: list[float] = []
-    ys: list[float] = []
-    for offset, (start, end) in enumerate(zip(path.ys, path.ys[1:], strict=False)):
-        left = (columns[path.source] + offset) * (form.width + form.between) + form.width
-        curve = [_ease(point / EDGE_POINTS) for point in range(EDGE_POINTS + 1)]
-        xs += [left + form.between * point / EDGE_POINTS * 0.94 for point in range(EDGE_POINTS + 1)]
-        ys += [start + (end - start) * share for share in curve]
-    made.add_scatter(x=xs, y=ys, mode="lines", line={"color": tone, "width": 1.2}, hoverinfo="skip")
-    end_x = columns[path.target] * (form.width + form.between)
-    made.add_annotation(
-        x=end_x, y=ys[-1], ax=-7, ay=0, text="", arrowhead=2, arrowsize=1.3, arrowwidth=1.2, arrowcolor=tone
-    )
-
-
 def _ease(share: float) -> float:
     """From 0 to 1 with a soft start and end."""
     return share * share * (3 - 2 * share)
-
-
-def _tooltip(text: str) -> str:
-    lines = [line for part in text.split("\n") for line in (textwrap.wrap(part, 60, max_lines=4, placeholder="…"))]
-    return "<br>".join(plain(line).replace("%{", "%\u2060{") for line in lines)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any, ParamSpec, TypeVar
 
 import pandas as pd
@@ -14,6 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from agent.errors import AgentError
 from dashboard.look.formats import NONE
+from dashboard.look.metric import Metric
 from dashboard.look.text import escape
 from traces.errors import TracesError
 
@@ -59,16 +59,6 @@ def small(markdown: str) -> str:
 def gray(markdown: str) -> str:
     """The Markdown in the colour of what is read second."""
     return f":gray[{markdown}]"
-
-
-@dataclass(frozen=True, slots=True)
-class Metric:
-    """One figure of a strip. Plain text; the context goes into the pill, under 18 characters."""
-
-    label: str
-    value: str
-    context: str = ""
-    help: str | None = None
 
 
 def metric_strip(metrics: Sequence[Metric], *, key: str | None = None) -> DeltaGenerator:
@@ -122,7 +112,9 @@ def fact_list(facts: Mapping[str, str]) -> None:
 Format = Callable[[Any], str]
 
 
-def small_table(rows: Sequence[Mapping[str, Any]], formats: Mapping[str, Format] | None = None, *, alt: str) -> None:
+def small_table(
+    rows: Sequence[Mapping[str, Any]], formats: Mapping[str, Format] | None = None, *, alt: str, heads: bool = True
+) -> None:
     """A table of up to about 15 rows; its keys are the heads.
 
     Strings are Markdown. A column with a format holds numbers or None: they are worded by it and stand at the right.
@@ -131,7 +123,7 @@ def small_table(rows: Sequence[Mapping[str, Any]], formats: Mapping[str, Format]
     for name in formats or {}:
         frame[name] = pd.to_numeric(frame[name], errors="coerce") if frame[name].notna().any() else frame[name]
     worded = {name: _none_aware(form) for name, form in (formats or {}).items()}
-    st.table(frame.style.format(worded), border="horizontal", hide_index=True, alt=alt)  # type: ignore[arg-type]
+    st.table(frame.style.format(worded), border="horizontal", hide_index=True, hide_header=not heads, alt=alt)  # type: ignore[arg-type]
 
 
 def _none_aware(form: Format) -> Format:
@@ -173,6 +165,6 @@ def guarded(part: Callable[P, R]) -> Callable[P, R | None]:
     def run(*args: P.args, **kwargs: P.kwargs) -> R | None:
         with shown_errors():
             return part(*args, **kwargs)
-        return None
+        return None  # type: ignore[unreachable]  # reached when `shown_errors` swallowed an error
 
     return run

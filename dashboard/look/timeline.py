@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -11,7 +10,7 @@ import plotly.graph_objects as go
 
 from dashboard.look.axis import Axis, Stretch, make_axis
 from dashboard.look.colours import Palette
-from dashboard.look.figures import figure, plain
+from dashboard.look.figures import figure, plain, tooltip
 from dashboard.look.formats import cut, duration
 from dashboard.look.status import Slot
 
@@ -177,7 +176,7 @@ def _draw_bar(made: go.Figure, bar: Bar, axis: Axis, rows: dict[str, int], *, fi
         textangle=0,
         constraintext="none",
         insidetextfont={"size": 11, "color": ink},
-        hovertemplate=f"{plain(bar.hover).replace(chr(10), '<br>').replace('%{', '%\u2060{')}<extra></extra>",
+        hovertemplate=tooltip(bar.hover),
     )
 
 

@@ -1,0 +1,61 @@
+"""Asks the stores what the runs page shows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agent.errors import NotFoundError
+from agent.records import Artifact, Run
+from dashboard.runs.model import ListRow, Observed, list_row
+from traces.usage import UsageQuery
+
+if TYPE_CHECKING:
+    from agent.run.usecases import Plandeck
+
+LISTED = 50
+
+
+def observe(app: Plandeck, run_id: str) -> Observed:
+    """All that is known of a run now; NotFoundError if the project has none of that id."""
+    run = app.records.run(app.project, run_id)
+    plan = app.records.plan(app.project, run_id, run.plan_version) if run.plan_version else None
+    filters = {"run": [run_id]}
+    roles = app.spans.usage(UsageQuery(app.project, by=("role",), filters=filters))
+    by_step = app.spans.usage(UsageQuery(app.project, by=("step",), filters=filters))
+    return Observed(
+        run=run,
+        plan=plan,
+        now=app.now(),
+        usage=app.spans.run_usage(app.project, run_id),
+        steps=app.records.steps(app.project, run_id, run.plan_version) if plan else (),
+        attempts=[
+            attempt for attempt in app.records.attempts(app.project, run_id) if attempt.plan_version == run.plan_version
+        ],
+        requests=sorted(app.records.requests(app.project, run_id=run_id), key=lambda request: request.requested_at),
+        events=app.records.events(app.project, run_id),
+        artifacts=app.records.artifacts(app.project, run_id),
+        by_step={row.group["step"]: row for row in by_step if row.group["step"]},
+        planning=next((row for row in roles if row.group["role"] == "planning"), None),
+    )
+
+
+def listed(app: Plandeck, before: str | None = None) -> list[ListRow]:
+    """A page of the list of runs, newest first."""
+    runs = app.records.runs(app.project, limit=LISTED, before=before)
+    return [_listed(app, run) for run in runs]
+
+
+def _listed(app: Plandeck, run: Run) -> ListRow:
+    requests = app.records.requests(app.project, run_id=run.run_id)
+    steps = app.records.steps(app.project, run.run_id, run.plan_version) if run.plan_version else []
+    return list_row(run, requests, steps, app.spans.run_usage(app.project, run.run_id).cost, app.now())
+
+
+def file_of(app: Plandeck, artifact: Artifact) -> Path:
+    """Where a run's file is; NotFoundError if it is gone or not inside the run's own folder."""
+    folder = app.artifacts_of(artifact.run_id).resolve()
+    path = (folder / artifact.name).resolve()
+    if not path.is_relative_to(folder) or not path.is_file():
+        raise NotFoundError(f"The file {artifact.name} of run {artifact.run_id} is not in {folder} any more.")
+    return path

@@ -1,0 +1,114 @@
+"""From records to the timeline "As it happened". Pure."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from agent.records import AttemptStatus, RequestKind, RunStatus, StepAttempt, StepStatus
+from dashboard.look.formats import duration, stamp
+from dashboard.look.status import Slot, look_of
+from dashboard.look.timeline import PERSON_LANE, Bar, Timeline
+from dashboard.runs.model import Observed, wait_end
+
+PLANNING = "planning"
+ANSWER = "answer"
+
+
+def timeline(seen: Observed) -> Timeline | None:
+    """What ran when; None before the run started."""
+    if seen.run.started_at is None:
+        return None
+    until = max(seen.run.finished_at or seen.now, seen.run.started_at)
+    waits = _waits(seen, until)
+    bars = [*_planning(seen, until), *_tries(seen), *_answer(seen, until)]
+    used = {bar.lane for bar in bars}
+    lanes = [
+        *([PLANNING] if PLANNING in used else []),
+        *([PERSON_LANE] if waits else []),
+        *(_lane(seen, step.id) for step in (seen.plan.steps if seen.plan else ())),
+        *([ANSWER] if ANSWER in used else []),
+    ]
+    if not lanes:
+        return None
+    return Timeline(tuple(lanes), tuple(bars), tuple(waits), seen.run.started_at, until, not seen.run.status.ended)
+
+
+def _lane(seen: Observed, step_id: str) -> str:
+    step = seen.plan.step(step_id) if seen.plan else None
+    return f"{step_id} {step.tool or 'in words'}" if step else step_id
+
+
+def _waits(seen: Observed, until: datetime) -> list[Bar]:
+    return [
+        Bar(
+            PERSON_LANE,
+            request.requested_at,
+            wait_end(request, until),
+            Slot.YELLOW,
+            f"{request.decided_by or 'waits'} · {duration(wait_end(request, until) - request.requested_at)}",
+            f"{request.kind.replace('_', ' ')} {look_of(request.status).word}"
+            + (f" by {request.decided_by}" if request.decided_by else "")
+            + f"\n{duration(wait_end(request, until) - request.requested_at)} from {stamp(request.requested_at)}",
+        )
+        for request in seen.requests
+    ]
+
+
+def _planning(seen: Observed, until: datetime) -> list[Bar]:
+    """Planning went on from the start, or from a plan that was sent back, to the next request."""
+    bars: list[Bar] = []
+    begin = seen.run.started_at
+    for request in seen.requests:
+        if begin is not None and request.requested_at >= begin:
+            version = (request.payload.get("plan") or {}).get("version")
+            label = f"plan v{version}" if version else "question"
+            bars.append(_planned(begin, request.requested_at, Slot.GREEN, label))
+        plans_again = request.decided_at and (
+            request.kind is RequestKind.QUESTION or look_of(request.status).word == "sent back"
+        )
+        begin = request.decided_at if plans_again else None
+    if begin is not None and not seen.attempts:
+        ended_badly = seen.run.status is RunStatus.FAILED
+        slot = Slot.RED if ended_badly else Slot.GRAY if seen.run.status.ended else Slot.BLUE
+        bars.append(_planned(begin, until, slot, "failed" if ended_badly else PLANNING))
+    return bars
+
+
+def _planned(start: datetime, end: datetime, slot: Slot, label: str) -> Bar:
+    return Bar(PLANNING, start, end, slot, label, f"{label}\n{duration(end - start)} from {stamp(start)}")
+
+
+def _tries(seen: Observed) -> list[Bar]:
+    return [_try(seen, attempt) for attempt in seen.attempts if _belongs(seen, attempt)]
+
+
+def _belongs(seen: Observed, attempt: StepAttempt) -> bool:
+    return seen.plan is not None and any(step.id == attempt.step_id for step in seen.plan.steps)
+
+
+def _try(seen: Observed, attempt: StepAttempt) -> Bar:
+    look = look_of(attempt.status)
+    end = attempt.finished_at or seen.run.finished_at or seen.now
+    label = f"try {attempt.attempt}" if attempt.attempt > 1 else ""
+    if attempt.status in (AttemptStatus.FAILED, AttemptStatus.INTERRUPTED):
+        label = look.word
+    step = seen.plan.step(attempt.step_id) if seen.plan else None
+    words = [
+        f"{attempt.step_id} {step.description if step else ''}",
+        f"try {attempt.attempt} · {look.word} · {duration(end - attempt.started_at)} from {stamp(attempt.started_at)}",
+        attempt.error or "",
+    ]
+    return Bar(_lane(seen, attempt.step_id), attempt.started_at, end, look.slot, label, "\n".join(filter(None, words)))
+
+
+def _answer(seen: Observed, until: datetime) -> list[Bar]:
+    """The answer is written after the last try."""
+    over = [attempt.finished_at for attempt in seen.attempts if attempt.finished_at]
+    statuses = [seen.status_of(step.id) for step in (seen.plan.steps if seen.plan else ())]
+    if not over or len(over) < len(seen.attempts) or any(status is StepStatus.RUNNING for status in statuses):
+        return []
+    start = max(over)
+    if seen.run.answer is not None and until > start:
+        return [Bar(ANSWER, start, until, Slot.GREEN, "", f"answer\n{duration(until - start)} from {stamp(start)}")]
+    writing = not seen.run.status.ended and all(status.ended for status in statuses)
+    return [Bar(ANSWER, start, until, Slot.BLUE, "", f"answer\nbeing written since {stamp(start)}")] if writing else []

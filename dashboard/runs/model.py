@@ -1,0 +1,340 @@
+"""What the runs page shows, from what was observed. Pure; texts are plain, the view escapes them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from agent.records import (
+    ApprovalRequest,
+    Artifact,
+    Plan,
+    PlanStep,
+    RequestStatus,
+    Run,
+    RunEvent,
+    RunStatus,
+    StepAttempt,
+    StepProgress,
+    StepStatus,
+    StopReason,
+)
+from dashboard.look.formats import age, cut, duration, moment, money, percent, plural, tokens
+from dashboard.look.graph import Node
+from dashboard.look.metric import Metric
+from dashboard.look.status import look_of
+from traces.records import UsageRow
+
+LIVE_SECONDS = 1.0
+WAITING_SECONDS = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """Everything that is known of one run at one moment."""
+
+    run: Run
+    plan: Plan | None
+    """The current version."""
+    now: datetime
+    usage: UsageRow
+    """Of the whole run."""
+    steps: Sequence[StepProgress] = ()
+    attempts: Sequence[StepAttempt] = ()
+    """Of the current plan version, in the order in which they began."""
+    requests: Sequence[ApprovalRequest] = ()
+    """Oldest first."""
+    events: Sequence[RunEvent] = ()
+    artifacts: Sequence[Artifact] = ()
+    by_step: Mapping[str, UsageRow] | None = None
+    planning: UsageRow | None = None
+
+    @property
+    def pending(self) -> ApprovalRequest | None:
+        """What the run waits for."""
+        return next((request for request in self.requests if request.status is RequestStatus.PENDING), None)
+
+    @property
+    def progress(self) -> dict[str, StepProgress]:
+        """By step id."""
+        return {step.step_id: step for step in self.steps}
+
+    def status_of(self, step_id: str) -> StepStatus:
+        """Where a step stands; pending if nobody began it."""
+        progress = self.progress.get(step_id)
+        return progress.status if progress else StepStatus.PENDING
+
+
+@dataclass(frozen=True, slots=True)
+class StepRow:
+    """One row of the table of steps."""
+
+    step: PlanStep
+    status: StepStatus
+    error: str | None
+    tries: int | None
+    seconds: float | None
+    """Computing time over all tries."""
+    tokens: int | None
+    cost: int | None
+    """Pico-dollars."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListRow:
+    """One run of the list."""
+
+    run: Run
+    task: str
+    when: str
+    steps: str
+    computing: float | None
+    people: float | None
+    cost: int | None
+
+
+def poll_seconds(run: Run) -> float | None:
+    """How often the page asks again: at once while something moves, calmer while a person is awaited, then never."""
+    if run.status.ended:
+        return None
+    return WAITING_SECONDS if run.status is RunStatus.WAITING_HUMAN else LIVE_SECONDS
+
+
+def people_time(requests: Sequence[ApprovalRequest], until: datetime) -> timedelta:
+    """How long people took or take: from each request to its decision, or until the given moment."""
+    return sum((wait_end(request, until) - request.requested_at for request in requests), timedelta(0))
+
+
+def wait_end(request: ApprovalRequest, until: datetime) -> datetime:
+    """When a request stopped waiting; `until` if it still waits or was closed undecided."""
+    return max(request.requested_at, min(request.decided_at or until, until))
+
+
+def computing_time(run: Run, requests: Sequence[ApprovalRequest], now: datetime) -> timedelta | None:
+    """How long the agent worked: from its start to its end without people's time; None before it started."""
+    if run.started_at is None:
+        return None
+    until = run.finished_at or now
+    return max(timedelta(0), until - run.started_at - people_time(requests, until))
+
+
+def metrics(seen: Observed) -> list[Metric]:
+    """The strip: steps, computing, people, cost, tokens."""
+    until = seen.run.finished_at or seen.now
+    return [
+        Metric("Steps done", _steps_done(seen), _steps_context(seen)),
+        Metric(
+            "Computing",
+            duration(computing_time(seen.run, seen.requests, seen.now)),
+            plural(seen.usage.calls, "model call"),
+            "From the start of the run, without the time in which it waited for people.",
+        ),
+        Metric("People", duration(people_time(seen.requests, until)) if seen.requests else "–", _people_context(seen)),
+        Metric("Cost", money(seen.usage.cost), *_cost_context(seen)),
+        Metric("Tokens", tokens(seen.usage.tokens), _tokens_context(seen.usage)),
+    ]
+
+
+def _steps_done(seen: Observed) -> str:
+    if seen.plan is None:
+        return "–"
+    done = sum(seen.status_of(step.id) is StepStatus.COMPLETED for step in seen.plan.steps)
+    return f"{done} of {len(seen.plan.steps)}"
+
+
+def _steps_context(seen: Observed) -> str:
+    if seen.plan is None:
+        return {RunStatus.PLANNING: "being planned", RunStatus.QUEUED: "in the queue"}.get(seen.run.status, "no plan")
+    statuses = {step.id: seen.status_of(step.id) for step in seen.plan.steps}
+    running = [name for name, status in statuses.items() if status is StepStatus.RUNNING]
+    blocked = [name for name, status in statuses.items() if status is StepStatus.BLOCKED]
+    if running:
+        return f"{cut(running[0], 10)} runs"
+    if blocked:
+        return f"{cut(blocked[0], 8)} blocked"
+    if all(status is StepStatus.COMPLETED for status in statuses.values()):
+        return "all criteria met"
+    return "plan waits" if seen.pending else ""
+
+
+def _people_context(seen: Observed) -> str:
+    if seen.pending:
+        return "waits for you"
+    decided = [request for request in seen.requests if request.decided_by]
+    if not decided:
+        return ""
+    names = {request.decided_by for request in decided}
+    words = plural(len(decided), "decision")
+    named = f"{words} by {next(iter(names))}"
+    return named if len(names) == 1 and len(named) <= 17 else words
+
+
+def _cost_context(seen: Observed) -> tuple[str, str | None]:
+    usage = seen.usage
+    if usage.unpriced_calls:
+        return f"{plural(usage.unpriced_calls, 'call')} unpriced", "Calls whose model has no price are not in the cost."
+    share = _planning_share(seen)
+    context = f"planning {percent(share)}" if share is not None else ""
+    if usage.illustrative_calls:
+        return (
+            context or "made-up rates",
+            "The offline model costs nothing; its rates are made up to show the arithmetic.",
+        )
+    return context, None
+
+
+def _planning_share(seen: Observed) -> float | None:
+    if seen.planning is None or not seen.planning.cost or not seen.usage.cost:
+        return None
+    return seen.planning.cost / seen.usage.cost
+
+
+def _tokens_context(usage: UsageRow) -> str:
+    if usage.cache_read_tokens and usage.input_tokens:
+        return f"{percent(usage.cache_read_tokens / usage.input_tokens)} cached"
+    return f"{tokens(usage.output_tokens)} out" if usage.output_tokens else ""
+
+
+def step_rows(seen: Observed) -> list[StepRow]:
+    """The table of steps, in plan order."""
+    return [_step_row(seen, step) for step in (seen.plan.steps if seen.plan else ())]
+
+
+def _step_row(seen: Observed, step: PlanStep) -> StepRow:
+    progress = seen.progress.get(step.id)
+    usage = (seen.by_step or {}).get(step.id)
+    tried = [attempt for attempt in seen.attempts if attempt.step_id == step.id]
+    spent = sum(((attempt.finished_at or seen.now) - attempt.started_at for attempt in tried), timedelta(0))
+    return StepRow(
+        step=step,
+        status=seen.status_of(step.id),
+        error=progress.error if progress else None,
+        tries=len(tried) or None,
+        seconds=spent.total_seconds() if tried else None,
+        tokens=usage.tokens if usage else None,
+        cost=usage.cost if usage else None,
+    )
+
+
+def nodes(seen: Observed) -> list[Node]:
+    """The plan as a graph by status."""
+    return [_node(row) for row in step_rows(seen)]
+
+
+def _node(row: StepRow) -> Node:
+    look = look_of(row.status)
+    spent = f" · {duration(row.seconds)}" if row.seconds is not None else ""
+    hover = [f"{row.step.id} {row.step.description}", f"{row.step.tool or 'in words'} · {look.word}{spent}"]
+    return Node(
+        step=row.step,
+        look=look,
+        second=f"{look.word}{spent}",
+        hover="\n".join([*hover, *([row.error] if row.error else [])]),
+        tinted=row.status not in (StepStatus.PENDING, StepStatus.SKIPPED),
+    )
+
+
+def facts(seen: Observed) -> str:
+    """The line below the task: who, agent, plan version and who decided on it."""
+    run = seen.run
+    parts = [
+        f"{run.requested_by} asked {_at(run.created_at, seen.now)}",
+        f"agent {run.agent} {run.agent_version}",
+        f"model {run.model}",
+        *([f"plan version {run.plan_version}"] if run.plan_version else []),
+    ]
+    decided = [request for request in seen.requests if request.decided_by]
+    if decided:
+        last = decided[-1]
+        parts.append(f"{look_of(last.status).word} by {last.decided_by} {_at(last.decided_at, seen.now)}")
+    return " · ".join(parts)
+
+
+def _at(at: datetime | None, now: datetime) -> str:
+    words = moment(at, now)
+    return f"at {words}" if words[2:3] == ":" else f"on {words}"
+
+
+REMEDIES = {
+    StopReason.STEP_BLOCKED: "The step below names its last error; start the task again with more precise words.",
+    StopReason.MAX_STEPS: "Ask for less in one task, or split it.",
+    StopReason.EMPTY_PLAN: "Say in the task what the result should be, then start it again.",
+    StopReason.INVALID_PLAN: "Say in the task what the result should be, then start it again.",
+    StopReason.MAX_REPLANS: "Start the task again and say in it what you told the planner.",
+    StopReason.ERROR: "Once the cause is gone, plandeck resume goes on from the last checkpoint; nothing done runs twice.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """What a reader has to know about a run that did not simply succeed."""
+
+    broken: bool
+    title: str
+    body: str
+
+
+def ending(seen: Observed) -> Ending | None:
+    """Why a run ended early, what was kept and what to do; None while it goes on and after a success."""
+    run = seen.run
+    if run.status not in (RunStatus.FAILED, RunStatus.CANCELLED):
+        return None
+    kept = _kept(seen)
+    if run.status is RunStatus.CANCELLED:
+        rejected = run.stop_reason == StopReason.REJECTED
+        who = next((request.decided_by for request in reversed(seen.requests) if request.decided_by), None)
+        by = who if rejected else run.cancelled_by
+        title = f"{by or 'Somebody'} {'rejected the plan' if rejected else 'cancelled the run'}."
+        reason = f"The reason: {run.error}" if rejected and run.error else ""
+        return Ending(False, title, " ".join(filter(None, [reason, kept])))
+    reason = run.error or f"It stopped: {(run.stop_reason or 'no reason is known').replace('_', ' ')}."
+    remedy = REMEDIES.get(StopReason(run.stop_reason), "") if run.stop_reason in set(StopReason) else ""
+    return Ending(True, reason, " ".join(filter(None, [kept, remedy])))
+
+
+def _kept(seen: Observed) -> str:
+    rows = step_rows(seen)
+    done = sum(row.status is StepStatus.COMPLETED for row in rows)
+    if not rows or not done:
+        return "Nothing was done yet."
+    files = f", and {plural(len(seen.artifacts), 'file')}" if seen.artifacts else ""
+    return f"{done} of {plural(len(rows), 'step')} were done and are kept{files}."
+
+
+def undone(seen: Observed) -> list[str]:
+    """The steps of an ended run that were not done, each with why."""
+    return [
+        f"{row.step.id} {row.step.description}: {look_of(row.status).word}" + (f", {row.error}" if row.error else "")
+        for row in step_rows(seen)
+        if seen.run.status.ended and row.status is not StepStatus.COMPLETED
+    ]
+
+
+def moving(seen: Observed) -> str | None:
+    """What happens at this moment, for a run without a plan to look at."""
+    match seen.run.status:
+        case RunStatus.QUEUED:
+            return f"Waits for a worker, since {age(seen.run.created_at, seen.now)}."
+        case RunStatus.PLANNING:
+            return "The model proposes a plan; nothing runs before a person approves it."
+        case _:
+            return None
+
+
+def list_row(
+    run: Run, requests: Sequence[ApprovalRequest], steps: Sequence[StepProgress], cost: int | None, now: datetime
+) -> ListRow:
+    """A run as a line of the list."""
+    until = run.finished_at or now
+    computing = computing_time(run, requests, now)
+    done = sum(step.status is StepStatus.COMPLETED for step in steps)
+    return ListRow(
+        run=run,
+        task=" ".join(run.task.split()),
+        when=moment(run.created_at, now),
+        steps=f"{done} of {len(steps)}" if steps else "–",
+        computing=computing.total_seconds() if computing is not None else None,
+        people=people_time(requests, until).total_seconds() if requests else None,
+        cost=cost,
+    )

@@ -1,0 +1,51 @@
+"""The box in which a task is given to the agent; on the overview and at the top of the runs."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from agent.errors import AgentError
+from dashboard.look import places
+from dashboard.look.text import escape
+from dashboard.services import current_user, services
+
+TASK = "new-task"
+REFUSED = "new-task-refused"
+STARTED = "new-task-started"
+
+
+def start_box(*, primary: bool = True) -> None:
+    """A field and a button; after the start the page of the run opens. A refused task stays in the field."""
+    started = st.session_state.pop(STARTED, None)
+    if started:
+        places.go(places.RUNS, run=started)
+    with st.container(border=True, key="start-box"):
+        st.text_area(
+            "New run",
+            key=TASK,
+            height=72,
+            placeholder="What should the agent find out? It proposes a plan first; nothing runs before you approve it.",
+        )
+        with st.container(horizontal=True, vertical_alignment="center"):
+            refused = st.session_state.pop(REFUSED, None)
+            if refused:
+                st.markdown(f":red[:material/error: {escape(refused)}]", width="stretch")
+            else:
+                st.space("stretch")
+            st.button(
+                "Start", type="primary" if primary else "secondary", icon=":material/play_arrow:", on_click=_start
+            )
+
+
+def _start() -> None:
+    """A click: runs once before the page is drawn again, so a second click of a double click finds an empty field."""
+    from agent.run.usecases import start_run  # noqa: PLC0415 - pages are served while the agent is imported
+
+    task = st.session_state.get(TASK, "")
+    try:
+        run = start_run(services(), task, by=current_user())
+    except AgentError as error:
+        st.session_state[REFUSED] = error.message
+        return
+    st.session_state[TASK] = ""
+    st.session_state[STARTED] = run.run_id

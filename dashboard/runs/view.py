@@ -1,0 +1,334 @@
+"""The runs page: the list with the box for a new task, and one run as it goes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from agent.errors import AgentError
+from agent.records import RequestKind, RunStatus
+from dashboard.look import places
+from dashboard.look.colours import palette
+from dashboard.look.figures import show_figure
+from dashboard.look.formats import cut, duration, groups, moment, money, plural, size, tokens
+from dashboard.look.graph import graph_alt, plan_graph
+from dashboard.look.parts import (
+    TWO_TO_ONE,
+    empty,
+    fail,
+    gray,
+    guarded,
+    head,
+    metric_strip,
+    section,
+    small,
+    small_table,
+)
+from dashboard.look.status import badge, glyph, look_of
+from dashboard.look.text import code, escape, safe_markdown
+from dashboard.look.timeline import timeline_alt, timeline_figure
+from dashboard.runs import asking, model
+from dashboard.runs.happened import timeline
+from dashboard.runs.start import start_box
+from dashboard.services import current_user, services
+
+if TYPE_CHECKING:
+    from agent.records import Artifact
+
+SHOWN_CHARACTERS = 200_000
+EVENTS_SHOWN = 20
+CANCEL_REFUSED = "cancel-refused"
+
+
+def show() -> None:
+    """The run that the address names, or the list."""
+    run_id = places.selected("run")
+    if run_id:
+        show_run(run_id)
+    else:
+        show_list()
+
+
+# --- one run
+
+
+def show_run(run_id: str) -> None:
+    """Everything about a run; the moving parts ask again by themselves until it ends."""
+    seen = asking.observe(services(), run_id)
+    run = seen.run
+    head(
+        " · ".join(["Runs", code(run.run_id), *([f"plan {code(groups(seen.plan.hash))}"] if seen.plan else [])]),
+        run.task,
+        badge=badge(run.status),
+        facts=f":material/person: {escape(model.facts(seen))}",
+        actions=partial(_actions, seen),
+    )
+    every = model.poll_seconds(run)
+    _live(every, _progress, run_id, run.status)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        section("As it happened")
+        st.space("stretch")
+        drawn = st.segmented_control(
+            "Drawing",
+            ["Timeline", "Graph"],
+            default="Timeline",
+            required=True,
+            key="drawing",
+            label_visibility="collapsed",
+        )
+    _live(every, _details, run_id, drawn == "Graph")
+    if run.status.ended:
+        _previews(seen)
+
+
+def _live(every: float | None, part: Callable[..., None], *arguments: object) -> None:
+    """Draw a part now and, while something is to come, again and again. It holds no inputs, so none are disturbed."""
+    if every is None:
+        part(*arguments)
+    else:
+        st.fragment(guarded(part), run_every=every)(*arguments)
+
+
+def _actions(seen: model.Observed) -> None:
+    run, pending = seen.run, seen.pending
+    refused = st.session_state.pop(CANCEL_REFUSED, None)
+    if refused:
+        st.caption(f":red[{escape(refused)}]", width="content")
+    if run.cancel_requested and not run.status.ended:
+        st.caption("stops at the next safe point", width="content")
+    elif not run.status.ended:
+        st.button("Cancel", icon=":material/stop_circle:", on_click=_cancel, args=(run.run_id,), key="cancel")
+    if st.button("Replay", icon=":material/history:", key="replay"):
+        places.go(places.THREADS, thread=run.thread_id)
+    if pending and st.button(_review(pending.kind), type="primary", key="review"):
+        places.go(places.APPROVALS, request=pending.request_id)
+
+
+def _review(kind: RequestKind) -> str:
+    return {RequestKind.PLAN: "Review plan", RequestKind.QUESTION: "Answer"}.get(kind, "Review")
+
+
+def _cancel(run_id: str) -> None:
+    from agent.run.usecases import cancel_run  # noqa: PLC0415 - pages are served while the agent is imported
+
+    try:
+        cancel_run(services(), run_id, current_user())
+    except AgentError as error:
+        st.session_state[CANCEL_REFUSED] = error.message
+
+
+def _progress(run_id: str, drawn_status: RunStatus) -> None:
+    """The strip and, at the end, the answer. A status that the page was not drawn for draws all of it anew."""
+    seen = asking.observe(services(), run_id)
+    if seen.run.status is not drawn_status:
+        st.rerun()
+    metric_strip(model.metrics(seen), key="strip")
+    ending = model.ending(seen)
+    if ending and ending.broken:
+        fail(ending.title, ending.body)
+    elif ending:
+        st.info(f"**{escape(ending.title)}** {escape(ending.body)}", icon=":material/cancel:")
+    if seen.run.answer:
+        _answer(seen)
+    said = model.moving(seen)
+    if said:
+        st.markdown(f"{glyph(seen.run.status)} {escape(said)}")
+
+
+def _answer(seen: model.Observed) -> None:
+    run = seen.run
+    section("Answer" if run.status is RunStatus.SUCCEEDED else "Answer so far")
+    with st.container(border=True, key="answer"):
+        words, sources = st.columns(TWO_TO_ONE, gap="medium")
+        words.markdown(safe_markdown(run.answer or "", citations=True), anchors=False)
+        with sources, st.container(gap="xsmall"):
+            if run.sources:
+                st.caption("Sources")
+            for source in run.sources:
+                st.caption(
+                    f"{code(str(source.n))} **{escape(source.step_id)}** {escape(source.tool or 'in words')}: "
+                    f"{escape(cut(source.text, 160))}",
+                    help=escape(cut(source.text, 400)),
+                )
+        left = model.undone(seen)
+        if left:
+            st.markdown(small(":material/warning: Not done: " + escape("; ".join(left))))
+
+
+def _details(run_id: str, as_graph: bool) -> None:
+    seen = asking.observe(services(), run_id)
+    _drawing(seen, as_graph)
+    left, right = st.columns(TWO_TO_ONE, gap="medium")
+    with left:
+        section("Steps")
+        _steps(seen)
+    with right:
+        section("Events")
+        _events(seen)
+        section("Files")
+        _files(seen)
+
+
+def _drawing(seen: model.Observed, as_graph: bool) -> None:
+    happened = timeline(seen)
+    if as_graph and seen.plan:
+        drawn = model.nodes(seen)
+        show_figure(plan_graph(drawn, palette()), alt=graph_alt(drawn), key="graph")
+    elif happened:
+        show_figure(timeline_figure(happened, palette()), alt=timeline_alt(happened), key="timeline")
+    else:
+        empty("Nothing has happened yet; the first bar appears when a worker takes the run.")
+
+
+def _steps(seen: model.Observed) -> None:
+    rows = [
+        {
+            "": f"**{escape(row.step.id)}**",
+            "Step": f"{escape(row.step.description)}  \n"
+            + gray(f"{escape(row.step.tool or 'in words')} · {look_of(row.step.effect).word}"),
+            "Status": badge(row.status),
+            "Tries": row.tries,
+            "Time": row.seconds,
+            "Tokens": row.tokens,
+            "Cost": row.cost,
+        }
+        for row in model.step_rows(seen)
+    ]
+    if not rows:
+        empty("No steps yet; they are in the plan that the model proposes.")
+        return
+    formats = {"Tries": lambda count: f"{count:.0f}", "Time": duration, "Tokens": _whole(tokens), "Cost": _whole(money)}
+    small_table(rows, formats, alt="Steps of the plan with status, tries, time, tokens and cost")
+
+
+def _whole(form: Callable[[int | None], str]) -> Callable[[float], str]:
+    return lambda value: escape(form(int(value)))
+
+
+def _events(seen: model.Observed) -> None:
+    newest = list(reversed(seen.events))[:EVENTS_SHOWN]
+    rows = [
+        {
+            "at": gray(moment(event.at, seen.now)),
+            "what": f"{glyph(event.kind)} {escape(cut(event.text, 120))}",
+        }
+        for event in newest
+    ]
+    if rows:
+        small_table(rows, alt="Events, newest first", heads=False)
+    if len(seen.events) > EVENTS_SHOWN:
+        st.caption(f"the newest {EVENTS_SHOWN} of {plural(len(seen.events), 'event')}")
+
+
+def _files(seen: model.Observed) -> None:
+    if not seen.artifacts:
+        empty("No files yet." if not seen.run.status.ended else "The run wrote no files.")
+    for artifact in seen.artifacts:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(small(f":material/draft: {escape(artifact.name)}"), width="stretch")
+            st.caption(size(artifact.bytes), width="content")
+            st.download_button(
+                "Download",
+                data=partial(_bytes_of, artifact),
+                file_name=artifact.name,
+                mime=artifact.media_type,
+                icon=":material/download:",
+                on_click="ignore",
+                type="tertiary",
+                key=f"download-{artifact.name}",
+            )
+
+
+def _bytes_of(artifact: Artifact) -> bytes:
+    return asking.file_of(services(), artifact).read_bytes()
+
+
+def _previews(seen: model.Observed) -> None:
+    """Reports and pictures of an ended run, folded."""
+    for artifact in seen.artifacts:
+        if artifact.media_type not in ("text/markdown", "image/png"):
+            continue
+        with st.expander(escape(artifact.name), icon=":material/draft:"):
+            path = asking.file_of(services(), artifact)
+            if artifact.media_type == "image/png":
+                st.image(path.read_bytes())
+            else:
+                st.markdown(safe_markdown(path.read_text(encoding="utf-8", errors="replace")[:SHOWN_CHARACTERS]))
+
+
+# --- the list
+
+
+def show_list() -> None:
+    """The box for a new task and the runs, newest first."""
+    app = services()
+    rows = asking.listed(app)
+    counts = app.records.count_runs(app.project)
+    moving = sum(count for status, count in counts.items() if not status.ended)
+    head("Runs", f"{plural(sum(counts.values()), 'run')}, {moving} not ended" if rows else "No runs yet")
+    start_box()
+    if not rows:
+        empty("Type a task above and start it, or run `plandeck run TASK`: it appears here with its plan.")
+        return
+    _runs_table(rows)
+    _watch(rows[0].run.run_id, counts)
+
+
+def _runs_table(rows: list[model.ListRow]) -> None:
+    st.caption("A click on a run opens it. Times are UTC.")
+    chosen = st.dataframe(
+        [
+            {
+                "Status": [look_of(row.run.status).word],
+                "Task": row.task,
+                "Who": row.run.requested_by,
+                "Asked": row.when,
+                "Steps": row.steps,
+                "Computing": duration(row.computing),
+                "People": duration(row.people),
+                "Cost": money(row.cost),
+            }
+            for row in rows
+        ],
+        column_config={
+            "Status": st.column_config.MultiselectColumn(
+                width=110,
+                options=[look_of(status).word for status in RunStatus],
+                color=[palette()[look_of(status).slot].tint for status in RunStatus],
+            ),
+            "Task": st.column_config.TextColumn(width=380),
+            "Who": st.column_config.TextColumn(width=70),
+            "Asked": st.column_config.TextColumn(width=95),
+            "Steps": st.column_config.TextColumn(width=60),
+            "Computing": st.column_config.TextColumn(width=80, alignment="right"),
+            "People": st.column_config.TextColumn(width=80, alignment="right"),
+            "Cost": st.column_config.TextColumn(width=75, alignment="right"),
+        },
+        hide_index=True,
+        on_select="rerun",
+        selection_mode="single-cell",
+        key="runs",
+        placeholder="–",
+    )
+    if chosen.selection.cells:
+        places.go(places.RUNS, run=rows[chosen.selection.cells[0][0]].run.run_id)
+
+
+def _watch(newest: str, counts: dict[RunStatus, int]) -> None:
+    """Look whether anything moved, and draw the list anew only then."""
+
+    @st.fragment(run_every=model.WAITING_SECONDS)
+    @guarded
+    def look() -> None:
+        app = services()
+        latest = app.records.runs(app.project, limit=1)
+        if app.records.count_runs(app.project) != counts or (latest and latest[0].run_id != newest):
+            st.rerun()
+
+    look()
+
+
+show()
