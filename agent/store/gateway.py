@@ -69,7 +69,6 @@ from agent.store.rows import (
 )
 
 WORKER_KEPT = timedelta(days=1)
-ACTIVE = (RunStatus.QUEUED, RunStatus.PLANNING, RunStatus.EXECUTING)
 
 
 class StaleLeaseError(RefusedError):
@@ -591,15 +590,15 @@ def runnable_query(now: ColumnElement[datetime], project: str | None, limit: int
     The second kind is as few as there are busy workers; only a process of the same host can tell that one is dead.
     """
     runs, requests = schema.runs.c, schema.requests.c
-    wanted = (runs.project, runs.run_id, runs.created_at, runs.lease_owner, runs.lease_until)
-    waiting = runs.status == RunStatus.WAITING_HUMAN
     of_project = true() if project is None else runs.project == project
+    # DISTINCT also keeps SQLite from walking all waiting runs and asking for each whether it was decided.
+    decided = select(requests.project, requests.run_id).where(schema.UNAPPLIED).distinct().subquery()
+    wanted = select(runs.project, runs.run_id, runs.created_at, runs.lease_owner, runs.lease_until).where(of_project)
     moves = union(
-        select(*wanted).where(of_project, runs.status.in_(ACTIVE)),
-        select(*wanted).where(of_project, waiting, runs.cancel_requested == true()),
-        select(*wanted)
-        .join(schema.requests, and_(requests.project == runs.project, requests.run_id == runs.run_id))
-        .where(of_project, waiting, requests.decision.is_not(None), requests.applied_at.is_(None)),
+        wanted.where(schema.MOVING),
+        wanted.join(decided, and_(decided.c.project == runs.project, decided.c.run_id == runs.run_id)).where(
+            runs.status == RunStatus.WAITING_HUMAN
+        ),
     ).cte("moves")
     leased = and_(moves.c.lease_owner.is_not(None), moves.c.lease_until > now)
     found = (moves.c.project, moves.c.run_id, moves.c.created_at, moves.c.lease_owner)

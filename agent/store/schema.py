@@ -34,6 +34,11 @@ def _of_run() -> ForeignKeyConstraint:
     return ForeignKeyConstraint(["project", "run_id"], ["runs.project", "runs.run_id"])
 
 
+MOVING = text(
+    "status IN ('queued', 'planning', 'executing') OR (status = 'waiting_human' AND cancel_requested)",
+)
+"""A run that a worker has something to do for. Said as the index says it, or the engines would not use the index."""
+
 runs = Table(
     "runs",
     metadata,
@@ -70,8 +75,7 @@ runs = Table(
     Index(None, "project", "created_at", "run_id"),
     Index(None, "project", "status", "created_at", "run_id"),
     Index(None, "project", "thread_id", "created_at"),
-    # For `runnable`, which asks across projects.
-    Index(None, "status", "cancel_requested", "created_at"),
+    Index("ix_runs_moving", "created_at", sqlite_where=MOVING, postgresql_where=MOVING),
 )
 
 plans = Table(
@@ -132,7 +136,8 @@ attempts = Table(
     ),
 )
 
-_UNAPPLIED = text("decision IS NOT NULL AND applied_at IS NULL")
+UNAPPLIED = text("decision IS NOT NULL AND applied_at IS NULL")
+"""A request whose decision has not reached the graph yet."""
 
 requests = Table(
     "approval_requests",
@@ -166,8 +171,8 @@ requests = Table(
         "ix_approval_requests_unapplied",
         "project",
         "run_id",
-        sqlite_where=_UNAPPLIED,
-        postgresql_where=_UNAPPLIED,
+        sqlite_where=UNAPPLIED,
+        postgresql_where=UNAPPLIED,
     ),
 )
 

@@ -43,6 +43,18 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("project", "run_id", name=op.f("pk_runs")),
     )
     op.create_index(
+        "ix_runs_moving",
+        "runs",
+        ["created_at"],
+        unique=False,
+        sqlite_where=sa.text(
+            "status IN ('queued', 'planning', 'executing') OR (status = 'waiting_human' AND cancel_requested)"
+        ),
+        postgresql_where=sa.text(
+            "status IN ('queued', 'planning', 'executing') OR (status = 'waiting_human' AND cancel_requested)"
+        ),
+    )
+    op.create_index(
         op.f("ix_runs_project_created_at_run_id"), "runs", ["project", "created_at", "run_id"], unique=False
     )
     op.create_index(
@@ -53,12 +65,6 @@ def upgrade() -> None:
     )
     op.create_index(
         op.f("ix_runs_project_thread_id_created_at"), "runs", ["project", "thread_id", "created_at"], unique=False
-    )
-    op.create_index(
-        op.f("ix_runs_status_cancel_requested_created_at"),
-        "runs",
-        ["status", "cancel_requested", "created_at"],
-        unique=False,
     )
     op.create_table(
         "workers",
