@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -46,7 +46,7 @@ def _of_records(app: Plandeck) -> Iterator[str]:
     )
 
 
-def _metric(name: str, kind: str, words: str, values: dict[str, float]) -> Iterator[str]:
+def _metric(name: str, kind: str, words: str, values: Mapping[str, float]) -> Iterator[str]:
     yield f"# HELP plandeck_{name} {words}"
     yield f"# TYPE plandeck_{name} {kind}"
     for labels, value in values.items():

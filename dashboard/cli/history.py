@@ -28,7 +28,16 @@ def threads(
     json: Json = False,
 ) -> None:
     """List the threads of a checkpoint store."""
-    page = open_checkpoints(store, project).threads(limit=limit, before=before, search=search)
+    from agent.checkpoints.records import Page
+    from agent.errors import NotFoundError
+
+    try:
+        page = open_checkpoints(store, project).threads(limit=limit, before=before, search=search)
+    except NotFoundError:
+        if store is not None:
+            raise
+        # The own store is made by the first run.
+        page = Page((), None)
     if json:
         print_json(page.to_json("threads", lambda item: item.to_json()))
         return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import typer
@@ -48,7 +49,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for name, command in {
+COMMANDS: dict[str, Callable[..., None]] = {
     "serve": serving.serve,
     "worker": serving.worker,
     "run": running.run,
@@ -68,7 +69,8 @@ for name, command in {
     "ingest": money.ingest,
     "parse-plan": checking.parse_plan,
     "doctor": checking.doctor,
-}.items():
+}
+for name, command in COMMANDS.items():
     app.command(name)(command)
 
 

@@ -82,10 +82,10 @@ def trace(
     from agent.shapes import trace_json
 
     with open_stores(project) as stores:
-        found = stores.spans.traces(stores.project, trace_id=trace_id, limit=1)
-        if not found:
+        summary = stores.spans.trace(stores.project, trace_id)
+        if summary is None:
             raise NotFoundError(f"There is no trace {trace_id} in project {stores.project}.")
-        document = trace_json(found[0], stores.spans.spans(stores.project, found[0].trace_id))
+        document = trace_json(summary, stores.spans.spans(stores.project, summary.trace_id))
     if json:
         print_json(document)
         return
@@ -138,16 +138,13 @@ def ingest(
     if failed:
         others = f" The other files were taken, {accepted:,} spans." if taken else ""
         raise RefusedError(" ".join(failed) + others, code="unreadable_file")
-    document = {
-        "accepted": accepted,
-        "refused": sum(result.refused for _, result in taken),
-        "errors": [f"{file}: {problem}" for file, result in taken for problem in result.problems],
-    }
+    refused = sum(result.refused for _, result in taken)
+    errors = [f"{file}: {problem}" for file, result in taken for problem in result.problems]
     if json:
-        print_json(document)
+        print_json({"accepted": accepted, "refused": refused, "errors": errors})
         return
-    print_facts({"accepted": document["accepted"], "refused": document["refused"]})
-    for error in document["errors"]:
+    print_facts({"accepted": accepted, "refused": refused})
+    for error in errors:
         note(plain(error))
 
 

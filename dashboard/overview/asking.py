@@ -62,7 +62,9 @@ def observe_side(app: Plandeck, now: datetime, seen: Observed) -> SideSeen:
     today, month = start_of_day(now), start_of_month(now)
 
     def usage(since: datetime, until: datetime | None = None, by: tuple[str, ...] = ()) -> UsageQuery:
-        return UsageQuery(app.project, by=by, since=in_nanoseconds(since), until=until and in_nanoseconds(until))
+        return UsageQuery(
+            app.project, by=by, since=in_nanoseconds(since), until=in_nanoseconds(until) if until else None
+        )
 
     yesterday = usage(today - timedelta(days=1), now - timedelta(days=1))
     sizes = [place.bytes for place in places(app.settings) if place.bytes is not None]
