@@ -12,10 +12,9 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from langgraph.types import Command, StateSnapshot
-from traces.errors import TracesError
 
 from agent.errors import StorageError
 from agent.planning.hashing import payload_hash
@@ -40,6 +39,7 @@ from agent.run.projection import closed_attempts, progress, step_event
 from agent.run.state import RunState, plan_of
 from agent.run.tracing import RunTracing
 from agent.store.gateway import StaleLeaseError
+from traces.errors import TracesError
 
 if TYPE_CHECKING:
     from agent.run.usecases import Plandeck
@@ -102,7 +102,7 @@ class _Advance:
         }
 
     def go(self) -> None:
-        x
+        """Go on until the run waits or ends. What the graph raises ends the attempt and is recorded, never a result."""
         interrupted = self.app.records.interrupt_attempts(self.run.project, self.run.run_id, self.app.now(), self.fence)
         for attempt in interrupted:
             self._event(
@@ -255,7 +255,7 @@ class _Advance:
                 self._event(kind, text, step_id=item.step_id, once=f"{kind}:{plan.version}:{item.step_id}")
 
     def _finish(self, snapshot: StateSnapshot) -> None:
-        state: RunState = snapshot.values
+        state = cast(RunState, snapshot.values)
         reason = state.get("stop_reason") or StopReason.COMPLETED
         status = {StopReason.COMPLETED: RunStatus.SUCCEEDED, StopReason.REJECTED: RunStatus.CANCELLED}.get(
             StopReason(reason), RunStatus.FAILED

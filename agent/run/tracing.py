@@ -18,6 +18,7 @@ from datetime import datetime
 from opentelemetry import context as otel_context
 from opentelemetry import trace
 from opentelemetry.instrumentation.genai.langchain import LangChainInstrumentor
+from opentelemetry.instrumentation.instrumentor import BaseInstrumentor
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.export import SpanExporter
@@ -108,7 +109,8 @@ def tracer() -> trace.Tracer:
             _provider = TracerProvider(resource=resource, id_generator=_KeptIds(), shutdown_on_exit=False)
             _provider.add_span_processor(_ScopeProcessor())
             # The check wants the `langchain` package, which nothing here needs.
-            LangChainInstrumentor().instrument(tracer_provider=_provider, skip_dep_check=True)
+            instrumentor: BaseInstrumentor = LangChainInstrumentor()  # type: ignore[no-untyped-call]  # its __init__ has no types
+            instrumentor.instrument(tracer_provider=_provider, skip_dep_check=True)
         return _provider.get_tracer(INSTRUMENTATION_SCOPE)
 
 
@@ -124,6 +126,7 @@ class RunTracing:
                 attributes.PROJECT: run.project,
                 attributes.RUN_ID: run.run_id,
                 attributes.AGENT: run.agent,
+                attributes.PROVIDER: run.provider,
                 attributes.USER: run.requested_by,
                 attributes.THREAD_ID: run.thread_id,
             },

@@ -53,6 +53,8 @@ TASK_CHARACTERS = 20_000
 AGENT_NAME = "analyst"
 AGENT_VERSION = "1"
 MODE = "plan_execute"
+OFFLINE_PRICE = {"id": "offline", "provider": "offline", "input": 0.25, "output": 2.0, "illustrative": True}
+"""Dollars per million tokens that the offline model would cost if it cost something: pages mark them as made up."""
 
 __all__ = [
     "Plandeck",
