@@ -16,7 +16,7 @@ from agent.store.gateway import RecordStore, open_record_store
 
 SKIP = "PLANDECK_TEST_POSTGRESQL"
 GUARDED = "guarded"
-"""The one user of the tests' server who needs a password; a test makes it."""
+"""The one user of the tests' server who needs a password."""
 
 
 def _binaries() -> Path:
@@ -92,6 +92,16 @@ def postgresql_url(postgresql_server: str) -> Iterator[str]:
     _make_database(postgresql_server, name)
     yield f"{postgresql_server}/{name}"
     _drop_database(postgresql_server, name)
+
+
+@pytest.fixture
+def postgresql_guarded_user(postgresql_server: str) -> Iterator[str]:
+    """A user of the server who has to give the password `right`, and may make nothing."""
+    with psycopg.connect(f"{postgresql_server}/postgres", autocommit=True) as connection:
+        connection.execute(f"CREATE ROLE {GUARDED} LOGIN PASSWORD 'right'".encode())
+    yield GUARDED
+    with psycopg.connect(f"{postgresql_server}/postgres", autocommit=True) as connection:
+        connection.execute(f"DROP ROLE {GUARDED}".encode())
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

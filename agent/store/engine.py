@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from agent.errors import StorageError
@@ -74,10 +74,6 @@ class Database:
             raise StorageError(self._sentence(error.orig)) from error
         except PoolTimeoutError as error:
             raise StorageError(f"{self.place} has no free connection; try again when fewer pages are open.") from error
-        except SQLAlchemyError as error:
-            raise StorageError(f"{self.place} could not be used: {error}") from error
-        except ImportError as error:
-            raise StorageError(f"{self.place} needs the package psycopg: {error}.") from error
 
     def _sentence(self, error: BaseException | None) -> str:
         if isinstance(error, sqlite3.Error):
@@ -151,7 +147,7 @@ _SQLITE = {
 
 
 def _postgresql_sentence(place: str, error: BaseException | None) -> str:
-    text = " ".join(str(error).split()) or "no reason given"
+    text = " ".join(str(error).split()).rstrip(".")
     for words, sentence in _POSTGRESQL.items():
         if words in text:
             return sentence.format(place=place)
