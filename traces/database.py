@@ -9,7 +9,7 @@ from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy import event
-from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
+from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 
 from traces.errors import SpanStorageError
 from traces.schema import HEAD, VERSION_TABLE
@@ -18,6 +18,7 @@ BUSY_MILLISECONDS = 15_000
 MIGRATION_LOCK = 7_203_110_001
 """A number that nothing else locks in PostgreSQL."""
 
+_WRONG_URL = "The database of spans must be sqlite:///PATH or postgresql://…"
 _REMEDIES = {
     "file is not a database": "It is not a database; move it away, or name another.",
     "malformed": "It is damaged; restore a backup, or move it away to start with an empty one.",
@@ -123,9 +124,10 @@ def _parsed(url: str) -> sa.URL:
         parsed = sa.make_url(url)
         if parsed.drivername in ("postgresql", "postgres"):
             parsed = parsed.set(drivername="postgresql+psycopg")
-        parsed.get_dialect()
-    except (ArgumentError, NoSuchModuleError) as error:
-        raise SpanStorageError("The database of spans must be sqlite:///PATH or postgresql://…") from error
+    except ArgumentError as error:
+        raise SpanStorageError(_WRONG_URL) from error
+    if parsed.drivername not in ("sqlite", "postgresql+psycopg"):
+        raise SpanStorageError(_WRONG_URL)
     return parsed
 
 
