@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import plotly.graph_objects as go
 
 from dashboard.look.colours import ICON_FONT, Palette
 from dashboard.look.figures import figure, plain
-from dashboard.look.status import Slot
+from dashboard.look.status import Look, Slot
 from dashboard.threads_page.model import Mark
 from dashboard.threads_page.timeline import Place, Point, Timeline
 
@@ -19,7 +19,10 @@ WINDOW = 13
 FEWEST = 8
 """Shorter threads are drawn as if they had this many columns, so that a few points don't stand far apart."""
 LANE_HEIGHT = 54
-LABEL_SPACE = 30
+ONE_LINE, TWO_LINES = 20, 33
+"""What the labels above the first lane need beyond its height."""
+BELOW = 14
+"""What the labels below the last lane, or the words on what lies beyond the window, need."""
 LEFT = 62
 LINE_LETTERS = 11
 _RING, _DOT, _SELECTED = 22, 12, 15
@@ -72,22 +75,25 @@ class _Drawing:
 
     def _canvas(self) -> go.Figure:
         lanes = len(self.rows)
+        below = BELOW if lanes > 1 or self.timeline.columns > WINDOW else -8
+        broken_first = any("<br>" in broken(words) for point, words in self._words() if self.rows[point.lane] == 0)
+        self.above = TWO_LINES if broken_first else ONE_LINE
         made = figure(
             self.colours,
-            height=LABEL_SPACE + LANE_HEIGHT * lanes,
+            height=self.above + LANE_HEIGHT * lanes + below,
             margin={"l": LEFT if len(self.timeline.branches) > 1 or self.window.first else 0, "r": 0, "t": 0, "b": 0},
             hovermode="closest",
             clickmode="event+select",
         )
         width = max(self.window.last - self.window.first + 1, FEWEST)
         made.update_xaxes(visible=False, range=[self.window.first - 0.5, self.window.first + width - 0.5])
-        made.update_yaxes(visible=False, range=[lanes - 0.5, -0.5 - LABEL_SPACE / LANE_HEIGHT])
+        made.update_yaxes(visible=False, range=[lanes - 0.5 + below / LANE_HEIGHT, -0.5 - self.above / LANE_HEIGHT])
         return made
 
     def band(self) -> None:
         """The soft ground of the selected checkpoint and its label."""
         column, row = self.place.point.column, self.rows[self.place.point.lane]
-        above, below = (-0.95, 0.38) if row == 0 else (-0.36, 0.5)
+        above, below = (-0.45 - self.above / LANE_HEIGHT, 0.34) if row == 0 else (-0.34, 0.72)
         self.made.add_shape(
             type="rect",
             x0=column - 0.46,
@@ -105,6 +111,30 @@ class _Drawing:
         for point in self.points:
             if point.parent_id is not None:
                 self.made.add_shape(type="path", path=self._path(point), line=line, layer="below")
+            if self._goes_on(point):
+                x, y = point.column, self.rows[point.lane]
+                path = f"M {x},{y} L {x + 1},{y}"
+                self.made.add_shape(type="path", path=path, line={**line, "dash": "dot"}, layer="below")
+
+    def _goes_on(self, point: Point) -> bool:
+        """Whether something still to run is drawn after a point."""
+        return bool(self.marks[point.id].ahead) and point.column + 1 in self.window
+
+    def _words(self) -> Iterator[tuple[Point, str]]:
+        for point in self.points:
+            yield point, self.marks[point.id].label
+            if self._goes_on(point):
+                yield replace(point, column=point.column + 1), self.marks[point.id].ahead
+
+    def _markers(self) -> Iterator[tuple[Point, Look | None]]:
+        """Where a marker stands and its ring; what is still to run has the ring of its tip."""
+        for point in self.points:
+            look = self.marks[point.id].look
+            if self._goes_on(point):
+                yield point, None
+                yield replace(point, column=point.column + 1), look
+            else:
+                yield point, look
 
     def _path(self, point: Point) -> str:
         parent = self.timeline.points[point.parent_id or ""]
@@ -117,14 +147,14 @@ class _Drawing:
         return f"M {parent.column},{start} C {middle},{start} {middle},{y} {x},{y}"
 
     def dots(self) -> None:
-        """The checkpoints themselves; they take the clicks."""
-        looks = [self.marks[point.id].look for point in self.points]
+        """The checkpoints, and what is still to run; they take the clicks."""
+        points, looks = zip(*self._markers(), strict=True)
         solid = [self.colours[look.slot].solid if look else self.colours.accent for look in looks]
-        chosen = [point.id == self.place.point.id for point in self.points]
+        chosen = [self._chosen(point) for point in points]
         sizes = [_RING if look else _SELECTED if here else _DOT for look, here in zip(looks, chosen, strict=True)]
         self.made.add_scatter(
-            x=[point.column for point in self.points],
-            y=[self.rows[point.lane] for point in self.points],
+            x=[point.column for point in points],
+            y=[self.rows[point.lane] for point in points],
             mode="markers",
             marker={
                 "size": sizes,
@@ -132,21 +162,24 @@ class _Drawing:
                 "opacity": 1,
                 "line": {"color": solid, "width": [2.5 if here else 1.6 for here in chosen]},
             },
-            customdata=[[point.id] for point in self.points],
-            hovertext=[plain(self.marks[point.id].hover).replace("\n", "<br>") for point in self.points],
+            customdata=[[point.id] for point in points],
+            hovertext=[plain(self.marks[point.id].hover).replace("\n", "<br>") for point in points],
             hovertemplate="%{hovertext}<extra></extra>",
             selected={"marker": {"opacity": 1}},
             unselected={"marker": {"opacity": 1}},
         )
-        for point, look, ink in zip(self.points, looks, solid, strict=True):
+        for point, look, ink in zip(points, looks, solid, strict=True):
             if look:
                 self._note(point, look.icon, {"family": ICON_FONT, "size": 14, "color": ink})
 
+    def _chosen(self, point: Point) -> bool:
+        return point.id == self.place.point.id and point.column == self.place.point.column
+
     def labels(self) -> None:
         """What ran, above the first lane and below the others."""
-        for point in self.points:
-            here, first = point.id == self.place.point.id, self.rows[point.lane] == 0
-            words = broken(self.marks[point.id].label)
+        for point, label in self._words():
+            here, first = self._chosen(point), self.rows[point.lane] == 0
+            words = broken(label)
             self._note(
                 point,
                 f"<b>{words}</b>" if here else words,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agent.records import JsonObject, JsonValue
 from dashboard.look.formats import plural
@@ -31,6 +31,8 @@ class Turn:
     """Name of a Material Symbol."""
     text: str
     note: str = ""
+    written: bool = False
+    """Whether a model wrote it, as Markdown."""
     new: bool = False
     """Whether it was not there at the checkpoint before."""
 
@@ -42,7 +44,7 @@ def turns(values: JsonObject, before: JsonObject | None, own: OwnRun | None) -> 
     else:
         now, old = _message_turns(values), _message_turns(before or {})
     seen = set(old)
-    return [turn if turn in seen else Turn(turn.who, turn.icon, turn.text, turn.note, True) for turn in now]
+    return [turn if turn in seen else replace(turn, new=True) for turn in now]
 
 
 def _message_turns(values: JsonObject) -> list[Turn]:
@@ -67,7 +69,11 @@ def _message(item: JsonValue) -> Turn | None:
     who, icon = _ROLES[role]
     name = fields.get("name")
     return Turn(
-        who=str(name) if name else who, icon=icon, text=_text(fields["content"]), note=_calls(fields.get("tool_calls"))
+        who=str(name) if name else who,
+        icon=icon,
+        text=_text(fields["content"]),
+        note=_calls(fields.get("tool_calls")),
+        written=icon == AGENT,
     )
 
 
@@ -113,7 +119,7 @@ def _run_turns(values: JsonObject, own: OwnRun) -> list[Turn]:
         Turn(own.run.requested_by, PERSON, str(values.get("task", ""))),
         *_planning(values, own),
         *_results(values),
-        *([Turn("agent", AGENT, str(values["answer"]))] if values.get("answer") else []),
+        *([Turn("agent", AGENT, str(values["answer"]), written=True)] if values.get("answer") else []),
     ]
 
 

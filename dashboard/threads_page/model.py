@@ -56,6 +56,8 @@ class Mark:
     """A ring with this icon; None for a plain dot."""
     hover: str
     """Plain text."""
+    ahead: str = ""
+    """What is still to run from a tip, plain text; it is drawn dotted, and has the ring in the tip's place."""
 
 
 def headline(threads: Sequence[ThreadSummary], more: bool, search: str) -> str:
@@ -63,6 +65,8 @@ def headline(threads: Sequence[ThreadSummary], more: bool, search: str) -> str:
     if not threads:
         return "No thread here yet" if not search else f"No thread has “{search}” in its id"
     count = f"{len(threads)}+ threads" if more else plural(len(threads), "thread")
+    if search:
+        return f"{count} with “{search}” in {'its id' if len(threads) == 1 else 'their ids'}"
     waiting = sum(1 for thread in threads if thread.status is CheckpointStatus.WAITING)
     if waiting:
         return f"{count}, {waiting} {'waits' if waiting == 1 else 'wait'} for a person"
@@ -75,7 +79,7 @@ def thread_row(thread: ThreadSummary, title: str | None, now: datetime) -> dict[
         "Thread": title or thread.thread_id,
         "Id": thread.thread_id,
         "State": [look_of(thread.status).word],
-        "Next": ", ".join(dict.fromkeys(thread.next or ())) or None,
+        "Next": ", ".join(dict.fromkeys(thread.next or ())) or NONE,
         "Last activity": moment(thread.last_at, now),
         "Checkpoints": thread.checkpoints,
         "Size": size(thread.bytes) if thread.bytes is not None else NONE,
@@ -95,8 +99,7 @@ def label_of(point: Point, before: Point | None, own: OwnRun | None) -> str:
     if not names:
         return f"step {checkpoint.step}" if checkpoint.step is not None else "?"
     steps = steps_of(point, before, own)
-    words = names[0] if len(names) == 1 else f"{names[0]} +{len(names) - 1}"
-    return " ".join([words, *steps])
+    return " ".join([_names(checkpoint.nodes), *steps])
 
 
 def steps_of(point: Point, before: Point | None, own: OwnRun | None) -> list[str]:
@@ -119,12 +122,13 @@ def mark_of(point: Point, timeline: Timeline, own: OwnRun | None, tips: frozense
     label = label_of(point, before, own)
     look = _ring(point, before, own, tips)
     step = "" if point.checkpoint.step is None else f", step {point.checkpoint.step}"
+    ahead = _names(timeline.open_ends.get(point.id, ()))
     lines = [label, f"{exact(point.checkpoint.at, now)} · {point.checkpoint.source or 'unknown'}{step}"]
     if look:
-        lines.append(look.word)
+        lines.append(f"{ahead}: {look.word}" if ahead else look.word)
     if point.checkpoint.error:
         lines.append(cut(point.checkpoint.error, 80))
-    return Mark(label, look, "\n".join(lines))
+    return Mark(label, look, "\n".join(lines), ahead)
 
 
 def _ring(point: Point, before: Point | None, own: OwnRun | None, tips: frozenset[str]) -> Look | None:
@@ -171,13 +175,12 @@ def facts(
         "At": _at(point, before, place, now),
         "Source": _source(summary),
         "Next": _next(summary),
+        **({"Raised": f":red[{escape(cut(summary.error, 200))}]"} if summary.error else {}),
         "Interrupts": _interrupts(state),
         "Writes": _channels(state.made_by) or ":gray[none]",
         "Size": f"{size(summary.bytes)}, {len(state.unreadable)} unreadable",
         "Id": code(summary.checkpoint_id) or ":gray[empty]",
     }
-    if summary.error:
-        told["Raised"] = f":red[{escape(cut(summary.error, 200))}]"
     if before is None and summary.parent_checkpoint_id is not None:
         told["Before"] = ":gray[earlier history was removed]"
     return told
@@ -232,7 +235,7 @@ def _interrupts(state: CheckpointState) -> str:
 
 
 def _channels(writes: Iterable[PendingWrite]) -> str:
-    names = dict.fromkeys(write.channel for write in writes if not write.channel.startswith(_OWN_CHANNELS))
+    names = dict.fromkeys(write.channel for write in writes if not _calls_next(write))
     return " · ".join(escape(name) for name in names)
 
 
@@ -327,7 +330,8 @@ def worded(value: JsonValue, characters: int = VALUE_CHARACTERS) -> str:  # noqa
 
 def _inside(value: JsonValue, characters: int) -> str:
     if isinstance(value, list):
-        return f"{len(value)} in a list" + (f": {worded(value[0], characters)} …" if value else "")
+        items = ", ".join(worded(item, characters) for item in value[:3])
+        return plural(len(value), "entry", "entries") + (f": {items}" if items else "") + ("…" if value[3:] else "")
     if isinstance(value, dict):
         return ", ".join(f"{key}: {worded(item, 30)}" for key, item in list(value.items())[:4]) or "empty"
     return worded(value, characters)
@@ -368,11 +372,28 @@ def write_rows(writes: Iterable[PendingWrite]) -> list[dict[str, str]]:
         {
             "Node": escape(_node(write.node)) if write.node else NONE,
             "Wrote to": _channel_words(write.channel),
-            "Value": escape(worded(write.value, 160)),
+            "Value": escape(worded(_asked(write.value) if write.channel == "__interrupt__" else write.value, 160)),
         }
         for write in writes
-        if not write.channel.startswith(_OWN_CHANNELS)
+        if not _calls_next(write)
     ]
+
+
+def _asked(value: JsonValue) -> JsonValue:
+    """What the interrupts of a write ask, without the record around it."""
+    items = value if isinstance(value, list) else [value]
+    asked = [item["$value"].get("value") if _is_interrupt(item) else item for item in items]
+    return asked[0] if len(asked) == 1 else asked
+
+
+def _is_interrupt(item: JsonValue) -> bool:
+    return isinstance(item, dict) and isinstance(item.get("$value"), dict)
+
+
+def _calls_next(write: PendingWrite) -> bool:
+    """Whether a write only calls the next node; early versions wrote a node's name into a channel of that name."""
+    own_name = write.value == write.channel and write.node in (None, write.channel)
+    return own_name or write.channel.startswith(_OWN_CHANNELS)
 
 
 def _channel_words(channel: str) -> str:
@@ -382,6 +403,12 @@ def _channel_words(channel: str) -> str:
         "__error__": ":red[:material/error:] raised",
     }
     return told.get(channel) or escape(channel)
+
+
+def _names(nodes: Sequence[str]) -> str:
+    """The first node and how many more: `left +1`."""
+    more = f" +{len(nodes) - 1}" if len(nodes) > 1 else ""
+    return _node(nodes[0]) + more if nodes else ""
 
 
 def _node(name: str) -> str:

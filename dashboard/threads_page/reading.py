@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -10,9 +11,11 @@ from agent.checkpoints.records import CheckpointState, CheckpointSummary
 from agent.checkpoints.stores import CheckpointStore, open_store
 from agent.errors import NotFoundError
 from agent.records import RequestStatus
-from agent.run.usecases import Plandeck
 from dashboard.named_stores import OWN, store_locations
 from dashboard.threads_page.model import OwnRun
+
+if TYPE_CHECKING:
+    from agent.run.usecases import Plandeck
 
 MOST_CHECKPOINTS = 10_000
 KEPT_SECONDS = 60

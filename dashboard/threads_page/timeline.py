@@ -64,8 +64,15 @@ class Timeline:
 
     @cached_property
     def columns(self) -> int:
-        """How many checkpoints the longest way from a root has."""
-        return max(point.column for point in self.points.values()) + 1
+        """How many checkpoints the longest way from a root has, with what is still to run at its end."""
+        longest = max(self.points.values(), key=lambda point: (point.column, point.id in self.open_ends))
+        return longest.column + (2 if longest.id in self.open_ends else 1)
+
+    @cached_property
+    def open_ends(self) -> dict[str, tuple[str, ...]]:
+        """The tips from which something is still to run, and the nodes that it is."""
+        tips = (self.points[tip].checkpoint for tip in self._tips)
+        return {tip.checkpoint_id: tuple(dict.fromkeys(tip.next)) for tip in tips if tip.next}
 
     def line(self, branch: int) -> tuple[str, ...]:
         """Ids from the root to the tip of a branch."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import streamlit as st
@@ -13,21 +14,23 @@ import streamlit as st
 from agent.checkpoints.records import CheckpointState, ThreadSummary
 from agent.checkpoints.stores import CheckpointStore
 from agent.errors import NotFoundError
-from agent.run.usecases import Plandeck
 from dashboard.look import places
 from dashboard.look.colours import palette
 from dashboard.look.figures import CONFIG
 from dashboard.look.formats import cut, plural, size
 from dashboard.look.parts import empty, fact_list, guarded, head, section, small_table, warn
 from dashboard.look.status import badge, look_of
-from dashboard.look.text import code, escape, escape_lines
+from dashboard.look.text import code, escape, escape_lines, safe_markdown
 from dashboard.named_stores import OWN, store_locations
 from dashboard.services import services
 from dashboard.threads_page import model
 from dashboard.threads_page.charts import draw_timeline, window_around
-from dashboard.threads_page.conversation import turns
+from dashboard.threads_page.conversation import Turn, turns
 from dashboard.threads_page.reading import Version, history_of, own_run, state_of, stores_of, title_of
 from dashboard.threads_page.timeline import Place, Timeline
+
+if TYPE_CHECKING:
+    from agent.run.usecases import Plandeck
 
 PAGE = 50
 PLAY_SECONDS = 1.0
@@ -409,23 +412,37 @@ def checkpoint(thread: Thread, timeline: Timeline, place: Place) -> None:
     with right:
         said = turns(state.values, before.values if before else None, thread.own)
         written = model.write_rows(state.made_by)
-        changes, values, messages, writes = st.tabs(
-            [
-                f"Changes since {place.index}" if before else "First state",
-                "State",
-                f"Messages {len(said)}" if said else "Messages",
-                f"Writes {len(written)}" if written else "Writes",
-            ],
-            key="threads-tabs",
+        draw_tab = open_tab(
+            {
+                f"Changes since {place.index}" if before else "Changes": lambda: changes_tab(before, state),
+                "State": lambda: state_tab(state),
+                f"Messages {len(said)}" if said else "Messages": lambda: messages_tab(said),
+                f"Writes {len(written)}" if written else "Writes": lambda: writes_tab(written, state),
+            }
         )
-        with changes:
-            changes_tab(before, state)
-        with values:
-            state_tab(state)
-        with messages:
-            messages_tab(said)
-        with writes:
-            writes_tab(written, state)
+        draw_tab()
+
+
+def open_tab(tabs: dict[str, Callable[[], None]]) -> Callable[[], None]:
+    """Tabs by label, whose first word is what the address says; gives what draws the open one.
+
+    Their labels change from checkpoint to checkpoint, and Streamlit would go back to the first tab each time.
+    """
+    words = {label.partition(" ")[0].lower(): label for label in tabs}
+    label = words.get(st.query_params.get("view", ""), next(iter(tabs)))
+    key = f"threads-tabs-{' '.join(tabs)}"
+
+    def chosen() -> None:
+        select(view=str(st.session_state[key]).partition(" ")[0].lower())
+
+    shown = dict(zip(tabs, st.tabs(list(tabs), default=label, key=key, on_change=chosen), strict=True))
+    label = next((each for each, tab in shown.items() if tab.open), label)
+
+    def draw_open() -> None:
+        with shown[label]:
+            tabs[label]()
+
+    return draw_open
 
 
 def changes_tab(before: CheckpointState | None, state: CheckpointState) -> None:
@@ -474,17 +491,22 @@ def whole_value(name: str, value: Any) -> None:
     st.download_button("Download", text, f"{name}.json", "application/json", icon=":material/download:")
 
 
-def messages_tab(said: list[Any]) -> None:
+def messages_tab(said: list[Turn]) -> None:
     """The conversation up to here."""
     if not said:
         empty("This state holds no messages.")
         return
     with st.container(gap=None):
         for turn in said:
-            with st.chat_message(turn.who, avatar=f":material/{turn.icon}:"):
+            bubble = st.chat_message(turn.who, avatar=f":material/{turn.icon}:")
+            with bubble.container(gap="xxsmall"):
                 notes = [part for part in (turn.note, "new here" if turn.new else "") if part]
                 note = f" :gray[:small[{escape(' · '.join(notes))}]]" if notes else ""
-                st.markdown(f"**{escape(turn.who)}**{note}  \n{escape_lines(cut_text(turn.text))}")
+                text = cut_text(turn.text)
+                shown = safe_markdown(text) if turn.written else escape_lines(text)
+                st.markdown(f"**{escape(turn.who)}**{note}")
+                if shown:
+                    st.markdown(shown)
 
 
 def cut_text(text: str, characters: int = 4_000) -> str:
