@@ -1,0 +1,86 @@
+"""Periods that a task names."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from agent.models.offline.tables import MONTHS
+
+MONTH_NAME = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t(?:ember)?)?|oct(?:ober)?|"
+    r"nov(?:ember)?|dec(?:ember)?)"
+)
+MONTH = rf"(?:{MONTH_NAME}\.?,? \d{{4}}|\d{{4}}-(?:0[1-9]|1[0-2]))"
+LATEST = re.compile(
+    r"\b(?:in|for|during|of|over)?\s*(?:the\s+)?(?:latest|last|most recent|newest) month"
+    r"(?: (?:with|that has|having|of|in the|there is|for which there is)(?: any)?(?: the)? (?:data|figures|numbers|records|costs|sales))?\b"
+)
+BETWEEN = re.compile(rf"\b(?:between|from) (?P<a>{MONTH}) (?:and|to|until|through|till) (?P<b>{MONTH})\b")
+SINCE = re.compile(rf"\b(?:since|from|after) (?P<a>{MONTH})(?: on(?:wards?)?)?\b")
+QUARTER = re.compile(
+    r"\b(?:in|for|during|of)?\s*(?:the )?(?:q(?P<q>[1-4])|(?P<w>first|second|third|fourth) quarter)(?: of)? (?P<y>\d{4})\b"
+)
+ONE = re.compile(rf"\b(?:in|for|during|of)?\s*(?:the month of )?(?P<a>{MONTH})\b")
+YEAR = re.compile(r"\b(?:in|for|during|of|over)?\s*(?:the (?:whole )?year )?(?P<y>20\d\d|19\d\d)\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """Months from `first` to `last`, both 'YYYY-MM' and included; None is open. Or the latest month in the data."""
+
+    first: str | None = None
+    last: str | None = None
+    latest: bool = False
+    listed: tuple[str, ...] = ()
+    """Single months, where several were named."""
+
+    @property
+    def words(self) -> str:
+        """The period as it stands in a sentence, with its preposition."""
+        if self.latest:
+            return "in the latest month with data"
+        if self.listed:
+            return "in " + " and ".join(self.listed)
+        if self.first == self.last:
+            return f"in {self.first}"
+        if self.last is None:
+            return f"since {self.first}"
+        return f"from {self.first} to {self.last}"
+
+
+def take_periods(text: str) -> tuple[str, Period | None]:
+    """The text without its period, and the period; text in lower case."""
+    for pattern, make in (
+        (BETWEEN, lambda found: Period(_month(found["a"]), _month(found["b"]))),
+        (LATEST, lambda _: Period(latest=True)),
+        (QUARTER, lambda found: _quarter(found)),
+    ):
+        if found := pattern.search(text):
+            return _without(text, found), make(found)
+    months = list(ONE.finditer(text))
+    if len(months) > 1:
+        rest = ONE.sub(" ", text)
+        return rest, Period(listed=tuple(sorted({_month(found["a"]) for found in months})))
+    if found := SINCE.search(text):
+        return _without(text, found), Period(_month(found["a"]))
+    if found := ONE.search(text):
+        return _without(text, found), Period(_month(found["a"]), _month(found["a"]))
+    if found := YEAR.search(text):
+        return _without(text, found), Period(f"{found['y']}-01", f"{found['y']}-12")
+    return text, None
+
+
+def _without(text: str, found: re.Match[str]) -> str:
+    return f"{text[: found.start()]} {text[found.end() :]}"
+
+
+def _month(words: str) -> str:
+    if re.fullmatch(r"\d{4}-\d\d", words):
+        return words
+    return f"{words[-4:]}-{MONTHS.index(words[:3]) + 1:02d}"
+
+
+def _quarter(found: re.Match[str]) -> Period:
+    number = int(found["q"]) if found["q"] else ("first", "second", "third", "fourth").index(found["w"]) + 1
+    return Period(f"{found['y']}-{3 * number - 2:02d}", f"{found['y']}-{3 * number:02d}")
