@@ -78,10 +78,13 @@ class Background:
             except (AgentError, TracesError) as error:
                 self._problem = str(error)
                 log.error("Plandeck cannot start yet: %s", error)
-                self._stopping.wait(RETRY_SECONDS)
+            except Exception as error:  # the boundary: without it the server would wait for ever and not say why
+                self._problem = f"{type(error).__name__}: {error}"
+                log.exception("Plandeck cannot start yet")
             else:
                 self._begin(app)
                 return
+            self._stopping.wait(RETRY_SECONDS)
 
     def _begin(self, app: Plandeck) -> None:
         from agent.run.worker import Worker  # noqa: PLC0415 - loaded behind the pages

@@ -119,6 +119,8 @@ def _run(settings: Settings) -> None:
             "server.port": settings.port,
             "server.headless": True,
             "server.fileWatcherType": "none",
+            # Otherwise every bare string of a page, the documentation of a constant for example, is drawn.
+            "runner.magicEnabled": False,
             "browser.gatherUsageStats": False,
             "logger.hideWelcomeMessage": True,
         }

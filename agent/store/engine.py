@@ -43,7 +43,7 @@ class Database:
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
-        """One consistent look at the data."""
+        """A look at the data."""
         with self.errors(), self._engine.connect() as connection:
             yield connection
 

@@ -9,26 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from importlib import import_module
 from types import TracebackType
 from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
     Connection,
-    Select,
-    and_,
-    false,
     func,
     insert,
     literal,
     null,
-    or_,
     select,
-    true,
     tuple_,
-    union,
-    union_all,
     update,
 )
 from sqlalchemy.exc import IntegrityError
@@ -42,24 +34,23 @@ from agent.records import (
     EventKind,
     JsonValue,
     Plan,
-    RequestKind,
     RequestStatus,
     Run,
     RunEvent,
     RunStatus,
     StepAttempt,
     StepProgress,
-    StepStatus,
 )
 from agent.store import owners, schema
 from agent.store.columns import UtcDateTime
+from agent.store.conditions import holds, is_plan, is_request, is_run, is_step, of_step, runnable_query
 from agent.store.engine import Database
+from agent.store.errors import AlreadyDecidedError, StaleHashError, StaleLeaseError
 from agent.store.migrate import migrate
 from agent.store.rows import (
     artifact_from_row,
     attempt_from_row,
     columns_of,
-    columns_of_plan,
     event_from_row,
     plan_from_row,
     request_from_row,
@@ -67,39 +58,27 @@ from agent.store.rows import (
     step_from_row,
     stored_columns,
 )
+from agent.store.within import (
+    append_event,
+    compare_and_set,
+    decision_event,
+    lock_run,
+    put_plan,
+    read_request,
+    read_run,
+    require_step,
+    upsert,
+)
+
+__all__ = [
+    "AlreadyDecidedError",
+    "RecordStore",
+    "StaleHashError",
+    "StaleLeaseError",
+    "open_record_store",
+]
 
 WORKER_KEPT = timedelta(days=1)
-
-
-class StaleLeaseError(RefusedError):
-    """Another process took the run's lease; whoever gets this stops working on the run."""
-
-    code = "stale_lease"
-
-
-class StaleHashError(RefusedError):
-    """The decision names another version than the one that waits."""
-
-    code = "stale_hash"
-
-
-class AlreadyDecidedError(RefusedError):
-    """Somebody else was first; `request` says who decided what and when."""
-
-    code = "already_decided"
-
-    def __init__(self, request: ApprovalRequest) -> None:
-        super().__init__(_already(request))
-        self.request = request
-
-
-def _already(request: ApprovalRequest) -> str:
-    if request.decided_at is None or request.decided_by is None:
-        return f"Request {request.request_id} is {request.status}; no decision is wanted any more."
-    return (
-        f"Request {request.request_id} was {request.status} by {request.decided_by} "
-        f"at {request.decided_at:%Y-%m-%d %H:%M:%S} UTC already."
-    )
 
 
 def open_record_store(url: str, *, is_dead: Callable[[str], bool] = owners.is_dead) -> RecordStore:
@@ -146,13 +125,13 @@ class RecordStore:
             except IntegrityError as error:
                 raise RefusedError(f"Run {run.run_id} exists already.", code="exists") from error
             asked = f"asked by {run.requested_by}"
-            _append_event(connection, run.project, run.run_id, EventKind.ASKED, asked, at=run.created_at, once="asked")
+            append_event(connection, run.project, run.run_id, EventKind.ASKED, asked, at=run.created_at, once="asked")
         return self.run(run.project, run.run_id)
 
     def run(self, project: str, run_id: str) -> Run:
         """The run; NotFoundError if the project has none of that id."""
         with self._database.read() as connection:
-            return _run(connection, project, run_id)
+            return read_run(connection, project, run_id)
 
     def run_of_thread(self, project: str, thread_id: str) -> Run | None:
         """The newest run that wrote a thread, or None."""
@@ -177,7 +156,7 @@ class RecordStore:
             query = query.where(runs.status == status)
         with self._database.read() as connection:
             if before is not None:
-                last = _run(connection, project, before)
+                last = read_run(connection, project, before)
                 query = query.where(
                     tuple_(runs.created_at, runs.run_id)
                     < tuple_(literal(last.created_at, UtcDateTime()), literal(last.run_id))
@@ -198,8 +177,8 @@ class RecordStore:
     def update_run(self, project: str, run_id: str, *, fence: int | None = None, **columns: Any) -> Run:
         """Set attributes of the run by name; StaleLeaseError when `fence` is not the newest any more."""
         with self._locked_run(project, run_id, fence) as connection:
-            connection.execute(update(schema.runs).where(_is_run(project, run_id)).values(stored_columns(columns)))
-            return _run(connection, project, run_id)
+            connection.execute(update(schema.runs).where(is_run(project, run_id)).values(stored_columns(columns)))
+            return read_run(connection, project, run_id)
 
     # --- lease
 
@@ -212,14 +191,14 @@ class RecordStore:
             row = connection.execute(
                 select(
                     schema.runs.c.lease_owner, schema.runs.c.lease_until, schema.runs.c.fence, self._time().label("now")
-                ).where(_is_run(project, run_id))
+                ).where(is_run(project, run_id))
             ).one()
             if row.lease_owner is not None and row.lease_until > row.now and not self._is_dead(row.lease_owner):
                 return None
             fence: int = row.fence + 1
             connection.execute(
                 update(schema.runs)
-                .where(_is_run(project, run_id))
+                .where(is_run(project, run_id))
                 .values(lease_owner=owner, lease_until=row.now + timedelta(seconds=seconds), fence=fence)
             )
         return fence
@@ -230,7 +209,7 @@ class RecordStore:
             now: datetime = connection.execute(select(self._time())).scalar_one()
             until = now + timedelta(seconds=seconds)
             held = connection.execute(
-                update(schema.runs).where(_holds(project, run_id, owner, fence)).values(lease_until=until)
+                update(schema.runs).where(holds(project, run_id, owner, fence)).values(lease_until=until)
             )
         return held.rowcount == 1
 
@@ -239,7 +218,7 @@ class RecordStore:
         with self._database.write() as connection:
             connection.execute(
                 update(schema.runs)
-                .where(_holds(project, run_id, owner, fence))
+                .where(holds(project, run_id, owner, fence))
                 .values(lease_owner=null(), lease_until=null())
             )
 
@@ -270,7 +249,7 @@ class RecordStore:
     ) -> None:
         """Freeze a plan version, its steps pending. The same again changes nothing; another hash is refused."""
         with self._locked_run(project, run_id, fence) as connection:
-            _put_plan(connection, project, run_id, plan, created_at=created_at, created_by=created_by)
+            put_plan(connection, project, run_id, plan, created_at=created_at, created_by=created_by)
 
     def plans(self, project: str, run_id: str) -> list[Plan]:
         """Every version, oldest first."""
@@ -281,7 +260,7 @@ class RecordStore:
 
     def plan(self, project: str, run_id: str, version: int) -> Plan:
         """One version; NotFoundError if there is none."""
-        query = select(schema.plans).where(_is_plan(project, run_id, version))
+        query = select(schema.plans).where(is_plan(project, run_id, version))
         with self._database.read() as connection:
             row = connection.execute(query).one_or_none()
         if row is None:
@@ -298,7 +277,7 @@ class RecordStore:
             for item in progress:
                 done = connection.execute(
                     update(schema.steps)
-                    .where(_is_step(project, run_id, plan_version, item.step_id))
+                    .where(is_step(project, run_id, plan_version, item.step_id))
                     .values(
                         status=str(item.status),
                         attempts=item.attempts,
@@ -316,7 +295,7 @@ class RecordStore:
         steps = schema.steps.c
         version: Any = plan_version
         if version is None:
-            version = select(schema.runs.c.plan_version).where(_is_run(project, run_id)).scalar_subquery()
+            version = select(schema.runs.c.plan_version).where(is_run(project, run_id)).scalar_subquery()
         query = (
             select(schema.steps)
             .where(steps.project == project, steps.run_id == run_id, steps.plan_version == version)
@@ -331,9 +310,9 @@ class RecordStore:
         """Note that a try of a step begins; its number, 1 for the first."""
         attempts = schema.attempts.c
         with self._locked_run(project, run_id, fence) as connection:
-            _require_step(connection, project, run_id, plan_version, step_id)
+            require_step(connection, project, run_id, plan_version, step_id)
             last = connection.scalar(
-                select(func.max(attempts.attempt)).where(_of_step(project, run_id, plan_version, step_id))
+                select(func.max(attempts.attempt)).where(of_step(project, run_id, plan_version, step_id))
             )
             number: int = (last or 0) + 1
             connection.execute(
@@ -365,7 +344,7 @@ class RecordStore:
         with self._locked_run(project, run_id, fence) as connection:
             done = connection.execute(
                 update(schema.attempts)
-                .where(_of_step(project, run_id, plan_version, step_id), schema.attempts.c.attempt == attempt)
+                .where(of_step(project, run_id, plan_version, step_id), schema.attempts.c.attempt == attempt)
                 .values(status=str(status), finished_at=at, error=error)
             )
         if done.rowcount == 0:
@@ -417,7 +396,7 @@ class RecordStore:
     def request(self, project: str, request_id: str) -> ApprovalRequest:
         """The request; NotFoundError if the project has none of that id."""
         with self._database.read() as connection:
-            return _request(connection, project, request_id)
+            return read_request(connection, project, request_id)
 
     def requests(
         self, project: str, *, status: RequestStatus | None = None, run_id: str | None = None, limit: int = 200
@@ -476,17 +455,17 @@ class RecordStore:
             "value": value,
         }
         with self._database.write() as connection:
-            before = _request(connection, project, request_id)
-            _lock_run(connection, project, before.run_id)
-            _compare_and_set(connection, project, request_id, hash, decided)
+            before = read_request(connection, project, request_id)
+            lock_run(connection, project, before.run_id)
+            compare_and_set(connection, project, request_id, hash, decided)
             if new_plan is not None:
-                _put_plan(connection, project, before.run_id, new_plan, created_at=at, created_by=by)
+                put_plan(connection, project, before.run_id, new_plan, created_at=at, created_by=by)
                 connection.execute(
-                    update(schema.runs).where(_is_run(project, before.run_id)).values(plan_version=new_plan.version)
+                    update(schema.runs).where(is_run(project, before.run_id)).values(plan_version=new_plan.version)
                 )
-            kind, text = _decision_event(before.kind, decision, by, new_plan)
-            _append_event(connection, project, before.run_id, kind, text, at=at, once=f"decided:{request_id}")
-            return _request(connection, project, request_id)
+            kind, text = decision_event(before.kind, decision, by, new_plan)
+            append_event(connection, project, before.run_id, kind, text, at=at, once=f"decided:{request_id}")
+            return read_request(connection, project, request_id)
 
     def mark_applied(self, project: str, request_id: str, at: datetime, fence: int | None = None) -> None:
         """Note that a decision reached the graph; the first note stays."""
@@ -494,7 +473,7 @@ class RecordStore:
         with self._locked_run(project, run_id, fence) as connection:
             connection.execute(
                 update(schema.requests)
-                .where(_is_request(project, request_id), schema.requests.c.applied_at.is_(None))
+                .where(is_request(project, request_id), schema.requests.c.applied_at.is_(None))
                 .values(applied_at=at)
             )
 
@@ -528,7 +507,7 @@ class RecordStore:
     ) -> None:
         """Add a line to the run's history; nothing happens if the run has one with the same `once` already."""
         with self._locked_run(project, run_id) as connection:
-            _append_event(connection, project, run_id, kind, text, at=at, step_id=step_id, once=once)
+            append_event(connection, project, run_id, kind, text, at=at, step_id=step_id, once=once)
 
     def events(self, project: str, run_id: str, *, limit: int = 200, after: int = 0) -> list[RunEvent]:
         """The newest `limit` events with a `seq` above `after`, in the order in which they happened."""
@@ -546,7 +525,7 @@ class RecordStore:
         """Note a file of a run; a file of the same name written again replaces the note."""
         columns = {**columns_of(artifact), "project": project}
         with self._locked_run(project, artifact.run_id) as connection:
-            _upsert(connection, schema.artifacts, columns)
+            upsert(connection, schema.artifacts, columns)
 
     def artifacts(self, project: str, run_id: str) -> list[Artifact]:
         """The files of a run, oldest first."""
@@ -565,7 +544,7 @@ class RecordStore:
         """Note that a worker is alive, and forget those not heard of for a day."""
         workers = schema.workers
         with self._database.write() as connection:
-            _upsert(connection, workers, {"worker_id": worker_id, "seen_at": at})
+            upsert(connection, workers, {"worker_id": worker_id, "seen_at": at})
             connection.execute(workers.delete().where(workers.c.seen_at < at - WORKER_KEPT))
 
     def live_workers(self, since: datetime) -> int:
@@ -580,195 +559,5 @@ class RecordStore:
     def _locked_run(self, project: str, run_id: str, fence: int | None = None) -> Iterator[Connection]:
         """A transaction in which nobody else writes anything of this run."""
         with self._database.write() as connection:
-            _lock_run(connection, project, run_id, fence)
+            lock_run(connection, project, run_id, fence)
             yield connection
-
-
-def runnable_query(now: ColumnElement[datetime], project: str | None, limit: int) -> Select[Any]:
-    """At most `limit` runs to advance that nobody has, and every one that somebody has, `leased`.
-
-    The second kind is as few as there are busy workers; only a process of the same host can tell that one is dead.
-    """
-    runs, requests = schema.runs.c, schema.requests.c
-    of_project = true() if project is None else runs.project == project
-    # DISTINCT also keeps SQLite from walking all waiting runs and asking for each whether it was decided.
-    decided = select(requests.project, requests.run_id).where(schema.UNAPPLIED).distinct().subquery()
-    wanted = select(runs.project, runs.run_id, runs.created_at, runs.lease_owner, runs.lease_until).where(of_project)
-    moves = union(
-        wanted.where(schema.MOVING),
-        wanted.join(decided, and_(decided.c.project == runs.project, decided.c.run_id == runs.run_id)).where(
-            runs.status == RunStatus.WAITING_HUMAN
-        ),
-    ).cte("moves")
-    leased = and_(moves.c.lease_owner.is_not(None), moves.c.lease_until > now)
-    found = (moves.c.project, moves.c.run_id, moves.c.created_at, moves.c.lease_owner)
-    free = select(*found, false().label("leased")).where(or_(moves.c.lease_owner.is_(None), moves.c.lease_until <= now))
-    oldest = free.order_by(moves.c.created_at, moves.c.project, moves.c.run_id).limit(limit).subquery()
-    return select(union_all(select(oldest), select(*found, true().label("leased")).where(leased)).subquery())
-
-
-def _lock_run(connection: Connection, project: str, run_id: str, fence: int | None = None) -> None:
-    row = connection.execute(
-        select(schema.runs.c.fence).where(_is_run(project, run_id)).with_for_update()
-    ).one_or_none()
-    if row is None:
-        raise _no_run(project, run_id)
-    if fence is not None and row.fence != fence:
-        raise StaleLeaseError(f"Another process goes on with run {run_id}; this one has to leave it alone.")
-
-
-def _no_run(project: str, run_id: str) -> NotFoundError:
-    return NotFoundError(f"Project {project} has no run {run_id}; `plandeck runs` lists them.")
-
-
-def _run(connection: Connection, project: str, run_id: str) -> Run:
-    row = connection.execute(select(schema.runs).where(_is_run(project, run_id))).one_or_none()
-    if row is None:
-        raise _no_run(project, run_id)
-    return run_from_row(row)
-
-
-def _request(connection: Connection, project: str, request_id: str) -> ApprovalRequest:
-    row = connection.execute(select(schema.requests).where(_is_request(project, request_id))).one_or_none()
-    if row is None:
-        raise NotFoundError(f"Project {project} has no approval request {request_id}; `plandeck approvals` lists them.")
-    return request_from_row(row)
-
-
-def _compare_and_set(
-    connection: Connection, project: str, request_id: str, expected: str, decided: dict[str, Any]
-) -> None:
-    requests = schema.requests.c
-    done = connection.execute(
-        update(schema.requests)
-        .where(
-            _is_request(project, request_id),
-            requests.status == RequestStatus.PENDING,
-            requests.hash == expected,
-        )
-        .values(decided)
-    )
-    if done.rowcount == 1:
-        return
-    now = _request(connection, project, request_id)
-    if now.status is not RequestStatus.PENDING:
-        raise AlreadyDecidedError(now)
-    raise StaleHashError(
-        f"Request {request_id} waits for a decision on {now.hash[:12]}…, not on {expected[:12]}…; "
-        "look at the current version and decide again."
-    )
-
-
-def _decision_event(kind: RequestKind, decision: Decision, by: str, new_plan: Plan | None) -> tuple[EventKind, str]:
-    if decision is Decision.APPROVE:
-        return EventKind.APPROVED, f"approved by {by}"
-    if decision is Decision.REJECT:
-        return EventKind.REJECTED, f"rejected by {by}"
-    if decision is Decision.EDIT:
-        version = f", plan version {new_plan.version}" if new_plan else ""
-        return EventKind.EDITED, f"edited by {by}{version}"
-    if kind is RequestKind.PLAN:
-        return EventKind.SENT_BACK, f"sent back by {by}"
-    return EventKind.ANSWERED, f"answered by {by}"
-
-
-def _put_plan(
-    connection: Connection, project: str, run_id: str, plan: Plan, *, created_at: datetime, created_by: str
-) -> None:
-    stored = connection.scalar(select(schema.plans.c.hash).where(_is_plan(project, run_id, plan.version)))
-    if stored == plan.hash:
-        return
-    if stored is not None:
-        raise RefusedError(
-            f"Plan version {plan.version} of run {run_id} is frozen with hash {stored[:12]}…, not {plan.hash[:12]}….",
-            code="frozen_plan",
-        )
-    key = {"project": project, "run_id": run_id}
-    connection.execute(
-        insert(schema.plans).values(**key, **columns_of_plan(plan), created_at=created_at, created_by=created_by)
-    )
-    pending = {**key, "plan_version": plan.version, "status": str(StepStatus.PENDING), "attempts": 0}
-    rows = [{**pending, "step_id": step.id, "position": n} for n, step in enumerate(plan.steps)]
-    if rows:
-        connection.execute(insert(schema.steps), rows)
-
-
-def _require_step(connection: Connection, project: str, run_id: str, plan_version: int, step_id: str) -> None:
-    query = select(schema.steps.c.step_id).where(_is_step(project, run_id, plan_version, step_id))
-    if connection.scalar(query) is None:
-        raise NotFoundError(f"Plan version {plan_version} of run {run_id} has no step {step_id}.")
-
-
-def _append_event(
-    connection: Connection,
-    project: str,
-    run_id: str,
-    kind: EventKind,
-    text: str,
-    *,
-    at: datetime,
-    step_id: str | None = None,
-    once: str | None = None,
-) -> None:
-    events = schema.events.c
-    of_run = and_(events.project == project, events.run_id == run_id)
-    if once is not None and connection.scalar(select(events.seq).where(of_run, events.once == once)) is not None:
-        return
-    last = connection.scalar(select(func.max(events.seq)).where(of_run))
-    connection.execute(
-        insert(schema.events).values(
-            project=project,
-            run_id=run_id,
-            seq=(last or 0) + 1,
-            at=at,
-            kind=str(kind),
-            step_id=step_id,
-            text=text,
-            once=once,
-        )
-    )
-
-
-def _upsert(connection: Connection, table: Any, columns: dict[str, Any]) -> None:
-    # Both dialects have the same; importing the one that is not used costs a tenth of a second at every start.
-    insert_or_update = import_module(f"sqlalchemy.dialects.{connection.dialect.name}").insert
-    key = [column.name for column in table.primary_key]
-    changed = {name: value for name, value in columns.items() if name not in key}
-    connection.execute(insert_or_update(table).values(columns).on_conflict_do_update(index_elements=key, set_=changed))
-
-
-def _is_run(project: str, run_id: str) -> ColumnElement[bool]:
-    return and_(schema.runs.c.project == project, schema.runs.c.run_id == run_id)
-
-
-def _holds(project: str, run_id: str, owner: str, fence: int) -> ColumnElement[bool]:
-    return and_(_is_run(project, run_id), schema.runs.c.lease_owner == owner, schema.runs.c.fence == fence)
-
-
-def _is_plan(project: str, run_id: str, version: int) -> ColumnElement[bool]:
-    plans = schema.plans.c
-    return and_(plans.project == project, plans.run_id == run_id, plans.version == version)
-
-
-def _is_step(project: str, run_id: str, plan_version: int, step_id: str) -> ColumnElement[bool]:
-    steps = schema.steps.c
-    return and_(
-        steps.project == project,
-        steps.run_id == run_id,
-        steps.plan_version == plan_version,
-        steps.step_id == step_id,
-    )
-
-
-def _of_step(project: str, run_id: str, plan_version: int, step_id: str) -> ColumnElement[bool]:
-    attempts = schema.attempts.c
-    return and_(
-        attempts.project == project,
-        attempts.run_id == run_id,
-        attempts.plan_version == plan_version,
-        attempts.step_id == step_id,
-    )
-
-
-def _is_request(project: str, request_id: str) -> ColumnElement[bool]:
-    return and_(schema.requests.c.project == project, schema.requests.c.request_id == request_id)

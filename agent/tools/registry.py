@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from agent.errors import AgentError, ConfigurationError
 from agent.records import Effect, JsonObject, JsonValue
@@ -43,6 +43,12 @@ class Observation:
 
 
 OBSERVATION_CHARACTERS = 6_000
+
+
+class ToolArguments(BaseModel):
+    """Base of a tool's arguments: one that the tool does not know is refused, never dropped in silence."""
+
+    model_config = ConfigDict(extra="forbid")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import re
-import tempfile
 import unicodedata
-from pathlib import Path
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, Field
+from pydantic import AfterValidator, Field
 
 from agent.records import Effect
-from agent.tools.registry import Observation, Tool, ToolContext
+from agent.tools.files import write_whole
+from agent.tools.registry import Observation, Tool, ToolArguments, ToolContext
 
 RESERVED = {"con", "prn", "aux", "nul"} | {f"{name}{n}" for name in ("com", "lpt") for n in range(1, 10)}
 BODY_CHARACTERS = 200_000
@@ -28,7 +26,7 @@ def file_name(value: str) -> str:
     return name
 
 
-class ReportArguments(BaseModel):
+class ReportArguments(ToolArguments):
     """What `report_file` takes."""
 
     filename: Annotated[str, AfterValidator(file_name)] = Field(description="Plain name that ends in .md or .txt.")
@@ -45,22 +43,6 @@ def _run(arguments: ReportArguments, context: ToolContext) -> Observation:
         data={"filename": arguments.filename, "bytes": size},
         artifacts=(arguments.filename,),
     )
-
-
-def write_whole(path: Path, text: str) -> int:
-    """Write a file so that a reader, or a crash, never sees a part of it; returns its bytes."""
-    content = text.encode("utf-8", errors="replace")
-    descriptor, part = tempfile.mkstemp(dir=path.parent, prefix=".part-")
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(part).replace(path)
-    except BaseException:
-        Path(part).unlink(missing_ok=True)
-        raise
-    return len(content)
 
 
 REPORT = Tool(

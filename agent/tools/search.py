@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from agent.records import Effect
-from agent.tools.registry import Observation, Tool, ToolError
+from agent.tools.registry import Observation, Tool, ToolArguments, ToolError
 
 DOCUMENT_BYTES = 2_000_000
 EXCERPT_CHARACTERS = 600
@@ -19,7 +19,7 @@ HEADING = re.compile(r"^#{1,6}\s+(.*)$")
 NUMBERED = re.compile(r"^(\d+(?:\.\d+)*)[.)]?\s+(.*)$")
 
 
-class SearchArguments(BaseModel):
+class SearchArguments(ToolArguments):
     """What `policy_search` takes."""
 
     query: str = Field(min_length=1, max_length=500, description="Words to look for.")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import pairwise
 
-PERSON_WIDTH = 0.11
+PERSON_WIDTH = 0.12
 IDLE_WIDTH = 0.05
 MOST_CUT = 0.6
 """What bands may take of the axis altogether."""

@@ -101,6 +101,12 @@ def moment(at: datetime | None, now: datetime, zone: tzinfo = UTC) -> str:
     return f"{local.day} {local:%b}{year}, {local:%H:%M}"
 
 
+def at_moment(at: datetime | None, now: datetime, zone: tzinfo = UTC) -> str:
+    """A moment in a sentence: `at 09:31:55` today, else `on 18 Nov, 09:31`."""
+    words = moment(at, now, zone)
+    return f"at {words}" if words[2:3] == ":" else f"on {words}"
+
+
 def stamp(at: datetime | None) -> str:
     """The whole time for tooltips: `2026-12-01 09:31:55.204 UTC`."""
     if at is None:

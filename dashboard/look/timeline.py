@@ -19,7 +19,7 @@ BAR_PIXELS = 15
 LABEL_PIXELS = 128
 DRAWN_PIXELS = 730
 """The narrowest width that labels inside bars are made for."""
-CHARACTER_PIXELS = 6.0
+CHARACTER_PIXELS = 5.8
 TICKS_APART = 0.085
 PERSON_LANE = "person"
 
@@ -33,7 +33,7 @@ class Bar:
     end: datetime
     slot: Slot
     label: str
-    """Written into the bar where it fits."""
+    """Written into the bar where it fits; of `who · how long` the second part alone if only that fits."""
     hover: str
 
 
@@ -162,7 +162,6 @@ def _draw_band(made: go.Figure, stretch: Stretch, colours: Palette) -> None:
 def _draw_bar(made: go.Figure, bar: Bar, axis: Axis, rows: dict[str, int], *, fill: str, line: str, ink: str) -> None:
     left = axis.x(bar.start)
     width = max(axis.x(bar.end) - left, 0.003)
-    fits = len(bar.label) * CHARACTER_PIXELS + 6 <= width * DRAWN_PIXELS
     made.add_bar(
         orientation="h",
         base=[left],
@@ -170,7 +169,7 @@ def _draw_bar(made: go.Figure, bar: Bar, axis: Axis, rows: dict[str, int], *, fi
         y=[rows[bar.lane]],
         width=[BAR_PIXELS / LANE_PIXELS],
         marker={"color": fill, "line": {"color": line, "width": 1}, "cornerradius": 2},
-        text=[plain(bar.label) if fits else ""],
+        text=[plain(_fitting(bar.label, width))],
         textposition="inside",
         insidetextanchor="middle",
         textangle=0,
@@ -178,6 +177,11 @@ def _draw_bar(made: go.Figure, bar: Bar, axis: Axis, rows: dict[str, int], *, fi
         insidetextfont={"size": 11, "color": ink},
         hovertemplate=tooltip(bar.hover),
     )
+
+
+def _fitting(label: str, width: float) -> str:
+    characters = int((width * DRAWN_PIXELS - 4) / CHARACTER_PIXELS)
+    return next((words for words in (label, label.rsplit(" · ", maxsplit=1)[-1]) if len(words) <= characters), "")
 
 
 def _draw_now(made: go.Figure, colours: Palette) -> None:

@@ -20,6 +20,7 @@ from agent.records import (
 from dashboard.look.formats import age, cut, duration, moment, money, plural
 
 TITLE_CHARACTERS = 90
+REASON_CHARACTERS = 60
 COUNT_WORDS = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten")
 EXAMPLE_TASKS = (
     "Which three projects cost most in the latest month with data, and did any exceed its budget? "
@@ -206,8 +207,9 @@ def failed_item(run: Run, seen: Observed) -> FailedItem:
     broken = next((step for step in steps if step.status in (StepStatus.BLOCKED, StepStatus.FAILED)), None)
     kept = sum(step.status is StepStatus.COMPLETED for step in steps)
     facts = [run.run_id, run.requested_by, _short_time(run.finished_at, seen.now)]
-    if run.error:
-        facts.append(cut(run.error, TITLE_CHARACTERS))
+    why = (broken.error if broken else None) or run.error
+    if why:
+        facts.append(cut(why, REASON_CHARACTERS))
     if steps:
         facts.append(f"{kept} of {plural(len(steps), 'step')} kept")
     facts.append(money((seen.costs or {}).get(run.run_id, 0)))

@@ -20,6 +20,7 @@ from dashboard.overview.side_model import (
     health,
     oldest_request,
     runs_today,
+    tokens_today,
 )
 
 LINE_HEIGHT = 52
@@ -30,13 +31,17 @@ def side(seen: SideSeen) -> None:
     with st.container(border=True):
         _figure(cost_today(seen))
         _line(cost_by_hour(seen))
-        for column, shown in zip(st.columns(2), (cost_month(seen), runs_today(seen)), strict=True):
-            with column:
-                _figure(shown)
+        _pair(cost_month(seen), tokens_today(seen))
     with st.container(border=True):
-        _figure(oldest_request(seen))
+        _pair(runs_today(seen), oldest_request(seen))
     section("Health")
     fact_list({row.name: _health(row) for row in health(seen)})
+
+
+def _pair(*figures: Figure) -> None:
+    for column, shown in zip(st.columns(len(figures)), figures, strict=True):
+        with column:
+            _figure(shown)
 
 
 def _figure(shown: Figure) -> None:

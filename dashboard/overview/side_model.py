@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from agent.records import ApprovalRequest, RunStatus
-from dashboard.look.formats import NBSP, age, money, plural, size
+from dashboard.look.formats import NBSP, age, money, plural, size, tokens
 from traces.records import UnpricedModel, UsageRow
 
 
@@ -72,7 +72,12 @@ def _against(now: int | None, before: int | None) -> str:
 
 def cost_month(seen: SideSeen) -> Figure:
     """Money since the first of the month."""
-    return Figure(f"{seen.now:%B}", money(seen.month.cost), plural(seen.month.calls, "call"), _notes(seen.month))
+    return Figure(f"{seen.now:%B}", money(seen.month.cost), f"since 1{NBSP}{seen.now:%b}", _notes(seen.month))
+
+
+def tokens_today(seen: SideSeen) -> Figure:
+    """Tokens in and out of today's model calls."""
+    return Figure("Tokens today", tokens(seen.today.tokens), plural(seen.today.calls, "call"))
 
 
 def _notes(row: UsageRow) -> str | None:

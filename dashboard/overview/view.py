@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Literal
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dashboard.look import places
 from dashboard.look.parts import TWO_TO_ONE, empty, guarded, item, section, small
@@ -25,11 +27,11 @@ from dashboard.overview.side_model import today_words
 from dashboard.runs.start import TASK, start_box
 from dashboard.services import services
 
+# While something moves, and to see whether something new came.
 POLL_SECONDS = 3
-"""How often the page looks while something moves."""
 QUIET_SECONDS = 20
-"""How often it looks whether something new came."""
-FINISHED_COLUMNS = (0.4, 5.6, 1.2, 1.3, 1.4, 1.4, 1.2)
+FINISHED_COLUMNS = (0.4, 5.6, 1.2, 1.3, 1.4, 1.5, 1.2)
+NUMBERS = ("Computing", "Cost")
 RUNNING_COLUMNS = (3.2, 1.9, 1.1)
 
 
@@ -100,7 +102,7 @@ def _waiting(waiting: WaitingItem, *, primary: bool) -> None:
 def _running(running: RunningItem) -> None:
     what, how_far, cost = st.columns(RUNNING_COLUMNS, vertical_alignment="center", gap="medium")
     with what, st.container(gap=None):
-        _to_run(running.run_id, f"{glyph(running.status)} {escape(running.title)}")
+        _to_run("running", running.run_id, f"{glyph(running.status)} {escape(running.title)}")
         st.caption(escape(running.facts))
     how_far.progress(running.share, text=small(escape(running.progress)))
     with cost, st.container(horizontal=True, horizontal_alignment="right"):
@@ -121,26 +123,31 @@ def _failed(failed: FailedItem) -> None:
 
 def _finished(rows: tuple[FinishedRow, ...]) -> None:
     with st.container(gap="xxsmall"):
-        _line("", ":gray[Run]", *(f":gray[{head}]" for head in ("Who", "When", "Computing", "People", "Cost")))
+        heads = ("", "Run", "Who", "When", "Computing", "People", "Cost")
+        for column, head in zip(_columns(), heads, strict=True):
+            _cell(column, head, f":gray[{head}]" if head else "")
         for row in rows:
+            icon, title, *rest = _columns()
+            icon.markdown(small(glyph(row.status)))
+            with title:
+                _to_run("finished", row.run_id, small(escape(row.title)))
             cells = (row.who, row.when, row.computing, row.people, row.cost)
-            _line(f"{glyph(row.status)}", escape(row.title), *(escape(cell) for cell in cells), run_id=row.run_id)
+            for column, head, cell in zip(rest, heads[2:], cells, strict=True):
+                _cell(column, head, escape(cell))
 
 
-def _line(icon: str, title: str, *cells: str, run_id: str | None = None) -> None:
-    columns = st.columns(FINISHED_COLUMNS, vertical_alignment="center", gap="small")
-    columns[0].markdown(small(icon) if icon else "")
-    with columns[1]:
-        if run_id:
-            _to_run(run_id, small(title))
-        else:
-            st.markdown(small(title))
-    for column, cell in zip(columns[2:], cells, strict=True):
-        column.markdown(small(cell))
+def _columns() -> list[DeltaGenerator]:
+    return st.columns(FINISHED_COLUMNS, vertical_alignment="center", gap="small")
 
 
-def _to_run(run_id: str, label: str) -> None:
-    st.page_link(places.RUNS, label=label, query_params={"run": run_id})
+def _cell(column: DeltaGenerator, head: str, markdown: str) -> None:
+    side: Literal["left", "right"] = "right" if head in NUMBERS else "left"
+    column.container(horizontal=True, horizontal_alignment=side).markdown(small(markdown), width="content")
+
+
+def _to_run(where: str, run_id: str, label: str) -> None:
+    if st.button(label, key=f"{where}-{run_id}", type="tertiary"):
+        places.go(places.RUNS, run=run_id)
 
 
 def _new_run(shown: Overview) -> None:

@@ -20,7 +20,7 @@ from agent.records import (
     StepStatus,
     StopReason,
 )
-from dashboard.look.formats import age, cut, duration, moment, money, percent, plural, tokens
+from dashboard.look.formats import age, at_moment, cut, duration, moment, money, percent, plural, tokens
 from dashboard.look.graph import Node
 from dashboard.look.metric import Metric
 from dashboard.look.status import look_of
@@ -239,7 +239,7 @@ def facts(seen: Observed) -> str:
     """The line below the task: who, agent, plan version and who decided on it."""
     run = seen.run
     parts = [
-        f"{run.requested_by} asked {_at(run.created_at, seen.now)}",
+        f"{run.requested_by} asked {at_moment(run.created_at, seen.now)}",
         f"agent {run.agent} {run.agent_version}",
         f"model {run.model}",
         *([f"plan version {run.plan_version}"] if run.plan_version else []),
@@ -247,13 +247,8 @@ def facts(seen: Observed) -> str:
     decided = [request for request in seen.requests if request.decided_by]
     if decided:
         last = decided[-1]
-        parts.append(f"{look_of(last.status).word} by {last.decided_by} {_at(last.decided_at, seen.now)}")
+        parts.append(f"{look_of(last.status).word} by {last.decided_by} {at_moment(last.decided_at, seen.now)}")
     return " · ".join(parts)
-
-
-def _at(at: datetime | None, now: datetime) -> str:
-    words = moment(at, now)
-    return f"at {words}" if words[2:3] == ":" else f"on {words}"
 
 
 REMEDIES = {
@@ -262,7 +257,7 @@ REMEDIES = {
     StopReason.EMPTY_PLAN: "Say in the task what the result should be, then start it again.",
     StopReason.INVALID_PLAN: "Say in the task what the result should be, then start it again.",
     StopReason.MAX_REPLANS: "Start the task again and say in it what you told the planner.",
-    StopReason.ERROR: "Once the cause is gone, plandeck resume goes on from the last checkpoint; nothing done runs twice.",
+    StopReason.ERROR: "Once the cause is gone, plandeck resume goes on from the last checkpoint; done steps stay done.",
 }
 
 

@@ -62,10 +62,13 @@ def headline(provider: str, tools: int) -> str:
 
 def model_facts(settings: Settings, provider: str, model: str, base_url: str | None) -> list[Fact]:
     """Where model calls go."""
+    address = (
+        "inside Plandeck, nothing leaves it" if provider == "offline" else settings.base_url or base_url or "unknown"
+    )
     return [
         Fact("Provider", provider, "PLANDECK_PROVIDER"),
         Fact("Model", model, "PLANDECK_MODEL"),
-        Fact("Address", without_secrets(settings.base_url or base_url or "inside Plandeck"), "PLANDECK_BASE_URL"),
+        Fact("Address", without_secrets(address), "PLANDECK_BASE_URL"),
     ]
 
 

@@ -18,8 +18,9 @@ from store_records import a_plan, a_request, a_run
 from agent.records import Decision, RunStatus, Source, StepStatus
 from agent.store import schema
 from agent.store.columns import UtcDateTime
+from agent.store.conditions import runnable_query
 from agent.store.engine import Database
-from agent.store.gateway import open_record_store, runnable_query
+from agent.store.gateway import open_record_store
 from agent.store.migrate import MIGRATIONS, VERSION_TABLE
 
 HERE = Path(__file__).parent

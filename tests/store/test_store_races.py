@@ -1,5 +1,6 @@
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -8,9 +9,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import pytest
 from store_records import a_plan, a_request, a_run, at
 
-from agent.records import EventKind
+from agent.records import EventKind, RequestStatus
 from agent.store.gateway import RecordStore, open_record_store
 
 P = "default"
@@ -19,27 +21,28 @@ PROCESSES = 4
 THREADS = 8
 
 
+def racer(url: str, *words: str) -> subprocess.Popen[str]:
+    path = os.pathsep.join([str(RACERS.parents[2]), str(RACERS.parent)])
+    return subprocess.Popen(
+        [sys.executable, str(RACERS), url, *words],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": path},
+    )
+
+
 def race(url: str, *words: str) -> list[list[str]]:
     """What each thread of each process met, after all of them stood ready."""
-    path = os.pathsep.join([str(RACERS.parents[2]), str(RACERS.parent)])
-    racers = [
-        subprocess.Popen(
-            [sys.executable, str(RACERS), url, *words],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            env={**os.environ, "PYTHONPATH": path},
-        )
-        for _ in range(PROCESSES)
-    ]
-    for racer in racers:
-        assert racer.stdout is not None
-        assert racer.stdout.readline() == "ready\n"
-    for racer in racers:
-        assert racer.stdin is not None
-        racer.stdin.write("go\n")
-        racer.stdin.flush()
-    answers = [racer.communicate()[0] for racer in racers]
+    racers = [racer(url, *words) for _ in range(PROCESSES)]
+    for each in racers:
+        assert each.stdout is not None
+        assert each.stdout.readline() == "ready\n"
+    for each in racers:
+        assert each.stdin is not None
+        each.stdin.write("go\n")
+        each.stdin.flush()
+    answers = [each.communicate()[0] for each in racers]
     return [met for answer in answers for met in json.loads(answer)]
 
 
@@ -99,3 +102,24 @@ def test_events_attempts_and_requests_of_many_writers_neither_clash_nor_repeat(r
     assert [event.seq for event in events] == list(range(1, THREADS + 3))
     assert len([event for event in events if event.kind is EventKind.DEGRADED]) == 1
     assert record_store.live_workers(at(-1)) == 1
+
+
+@pytest.mark.parametrize(
+    ("when", "status", "told"),
+    [
+        ("after", RequestStatus.APPROVED, [EventKind.ASKED, EventKind.APPROVED]),
+        ("within", RequestStatus.PENDING, [EventKind.ASKED]),
+    ],
+)
+def test_a_killed_process_leaves_its_whole_decision_or_nothing_of_it(
+    records_url: str, when: str, status: RequestStatus, told: list[EventKind]
+) -> None:
+    with open_record_store(records_url) as store:
+        store.add_run(a_run())
+        store.put_request(a_request())
+        killed = racer(records_url, "die", when)
+        killed.communicate()
+        assert killed.returncode == -signal.SIGKILL
+        assert store.request(P, "q-1").status is status
+        assert [event.kind for event in store.events(P, "r-1")] == told
+        assert store.take_lease(P, "r-1", "other:1:1", 30) == 1, "no lock is left behind"

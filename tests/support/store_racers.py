@@ -1,18 +1,21 @@
 """A process that opens a record store, says so, waits for the word, and does one thing in several threads at once.
 
 `python store_racers.py URL decide THREADS` decides request q-1; `… open` only opens, at the word, and adds a run.
-Prints one JSON line: what each thread met.
+Prints one JSON line: what each thread met. `… die after` is killed as soon as its decision is acknowledged,
+`… die within` before its transaction ends.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 
+from sqlalchemy import Engine, event
 from store_records import a_plan, a_run
 
 from agent.errors import AgentError
@@ -65,6 +68,19 @@ def open_at_once(url: str) -> list[list[str]]:
         return [["failed", str(error)]]
 
 
+def die(url: str, when: str) -> None:
+    def kill(*_: object) -> None:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    with open_record_store(url) as store:
+        if when == "within":
+            event.listen(Engine, "commit", kill)
+        decide(store, "the late")
+        kill()
+
+
 if __name__ == "__main__":
     url, what, *rest = sys.argv[1:]
+    if what == "die":
+        die(url, rest[0])
     print(json.dumps(decide_at_once(url, int(rest[0])) if what == "decide" else open_at_once(url)))

@@ -104,6 +104,11 @@ SYNONYMS = (
         "expenditure",
         "amount",
         "expensive",
+        "cheap",
+        "cheapest",
+        "dear",
+        "dearest",
+        "costly",
         "outlay",
         "charge",
         "paid",
@@ -237,7 +242,7 @@ class _Reader:
         limit_noun = self._take_limit_noun()
         threshold = self._take_threshold() if limit_noun is None else None
         count = self._take_count()
-        table, measure = self._measure()
+        table, measure = self._measure(limit_noun)
         aggregate = self._aggregate(table, measure)
         filters = tuple(self._take_filters(table))
         dimensions = self._dimensions(table)
@@ -292,7 +297,7 @@ class _Reader:
     def _words(self) -> list[str]:
         return [stem(word) for word in re.findall(r"[a-z][a-z_'-]*", self.rest)]
 
-    def _measure(self) -> tuple[Table, Column | None]:
+    def _measure(self, limit_noun: str | None) -> tuple[Table, Column | None]:
         """The column that the task is about; rows are counted where it asks how many there are of a table's things."""
         words = set(self._words())
         counted = [table for table in self.tables if COUNTING.search(self.text) and _named(table, words)]
@@ -311,12 +316,26 @@ class _Reader:
                 raise NotUnderstoodError(f"{' and '.join(table.name for table in counted)} could both be meant")
             return counted[0], None
         best = [item for item in scored if item[0] == scored[0][0]] if scored else []
+        if limit_noun and (not best or best[0][0] <= 0):
+            best = self._limited_by(limit_noun)
         if not best or best[0][0] <= 0:
             raise NotUnderstoodError("I find no column of numbers that the task is about")
         if len(best) > 1:
             options = ", ".join(f"{table.name}.{column.name}" for _, table, column in best[:4])
             raise NotUnderstoodError(f"several columns could be meant ({options})")
         return best[0][1], best[0][2]
+
+    def _limited_by(self, noun: str) -> list[tuple[int, Table, Column]]:
+        """The amounts that a limit of this name can only be meant for: those with a reference in common with it."""
+        limits = [table for table in self.tables if noun in table.words]
+        keys = {column.target for table in limits for column in table.columns if column.target}
+        return [
+            (1, table, column)
+            for table in self.tables
+            if table not in limits and keys & {column.target for column in table.columns if column.target}
+            for column in table.columns
+            if column.measurable
+        ]
 
     def _aggregate(self, table: Table, measure: Column | None) -> str:
         if measure is None:
