@@ -6,16 +6,14 @@ every project has costs in the latest month or a budget, and one product was nev
 
 from __future__ import annotations
 
-import os
 import random
-import shutil
 import sqlite3
-import tempfile
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
-from importlib.resources import as_file, files
+from importlib.resources import files
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from agent.errors import StorageError
 
@@ -79,10 +77,10 @@ def ensure_sample(home: Path) -> SamplePaths:
     folder = home / "sample"
     paths = SamplePaths(database=folder / "business.db", policies=folder / "policies")
     try:
-        paths.policies.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
         if not paths.database.exists():
             _place_database(paths.database)
-        if not any(paths.policies.glob("*.md")):
+        if not paths.policies.exists():
             _place_policies(paths.policies)
     except (OSError, sqlite3.Error) as error:
         raise StorageError(
@@ -93,26 +91,34 @@ def ensure_sample(home: Path) -> SamplePaths:
 
 
 def _place_database(path: Path) -> None:
-    """Write beside and put in place at the end; whoever is first wins, both are the same."""
-    descriptor, part = tempfile.mkstemp(dir=path.parent, prefix=".part-")
-    os.close(descriptor)
-    try:
-        with closing(sqlite3.connect(part)) as connection, connection:
+    """Write beside and put in place when whole; the first of several processes wins, all write the same."""
+    with TemporaryDirectory(dir=path.parent, prefix=".part-") as part:
+        made = Path(part) / path.name
+        with closing(sqlite3.connect(made)) as connection, connection:
             connection.executescript(SCHEMA)
             _fill(connection, random.Random(SEED))  # noqa: S311  # the same data everywhere, nothing secret
+        # A link, unlike a rename, never replaces what somebody may have added tables to meanwhile.
         try:
-            os.link(part, path)
+            path.hardlink_to(made)
         except FileExistsError:
             return
-    finally:
-        Path(part).unlink(missing_ok=True)
+        except OSError:  # a file system without hard links
+            if not path.exists():
+                made.rename(path)
 
 
 def _place_policies(folder: Path) -> None:
-    for source in files(__package__).joinpath("policies").iterdir():
-        if source.name.endswith(".md"):
-            with as_file(source) as file:
-                shutil.copyfile(file, folder / source.name)
+    """The same for a folder, which a rename replaces only while it is empty."""
+    with TemporaryDirectory(dir=folder.parent, prefix=".part-") as part:
+        made = Path(part) / folder.name
+        made.mkdir()
+        for source in files(__package__).joinpath("policies").iterdir():
+            (made / source.name).write_bytes(source.read_bytes())
+        try:
+            made.rename(folder)
+        except OSError:
+            if not folder.is_dir():
+                raise
 
 
 def _fill(connection: sqlite3.Connection, chance: random.Random) -> None:
@@ -130,9 +136,11 @@ def _fill(connection: sqlite3.Connection, chance: random.Random) -> None:
 
 
 def _budgets() -> Iterator[tuple[int, str, float]]:
-    for n, project in enumerate(PROJECTS, start=1):
-        if project[6]:
-            yield from ((n, month, float(project[6])) for month in MONTHS)
+    """From a project's start to its end; one that is paused keeps its budget."""
+    for n, (name, _, _, status, started, _, budget) in enumerate(PROJECTS, start=1):
+        last = ENDED[name] if status == "closed" else MONTHS[-1]
+        if budget:
+            yield from ((n, month, float(budget)) for month in MONTHS if started[:7] <= month <= last)
 
 
 def _costs(chance: random.Random) -> Iterator[tuple[int, str, str, float]]:
