@@ -1,0 +1,48 @@
+"""From a click to a decision: once, whoever and however often somebody clicks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from agent.errors import AgentError
+from agent.records import ApprovalRequest, Decision
+from dashboard.services import current_user, services
+
+NOTE = "decision-note"
+REFUSED = "decision-refused"
+
+
+def note_key(request: ApprovalRequest, decision: Decision) -> str:
+    """Where the words of a rejection, an answer or feedback are kept while they are typed."""
+    return f"{NOTE}-{decision}-{request.request_id}"
+
+
+def decide_now(request: ApprovalRequest, decision: Decision, plan: dict[str, Any] | None = None) -> None:
+    """A click on a button of the bar. It runs before the page is drawn again, so the page shows what came of it.
+
+    A second click, a second tab and a second person come too late; what the first said stays and the bar says so.
+    """
+    from agent.run.usecases import decide  # noqa: PLC0415 - pages are served while the agent is imported
+
+    said = str(st.session_state.get(note_key(request, decision)) or "").strip() or None
+    try:
+        decide(
+            services(),
+            request.request_id,
+            decision,
+            hash=request.hash,
+            by=current_user(),
+            plan=plan,
+            value=said if decision is Decision.RESPOND else None,
+            note=said,
+        )
+    except AgentError as error:
+        st.session_state[f"{REFUSED}-{request.request_id}"] = error.message
+
+
+def refusal(request: ApprovalRequest) -> str | None:
+    """Why the last click on this request was refused; told once."""
+    said: str | None = st.session_state.pop(f"{REFUSED}-{request.request_id}", None)
+    return said

@@ -1,0 +1,257 @@
+"""What the approvals page shows, from what was observed. Pure; texts are plain, the view escapes them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from agent.records import (
+    ApprovalRequest,
+    Decision,
+    Effect,
+    Plan,
+    PlanSource,
+    PlanStep,
+    RequestKind,
+    RequestStatus,
+    Run,
+)
+from dashboard.look.formats import age, at_moment, cut, duration, moment, plural
+from dashboard.look.graph import Node
+from dashboard.look.status import AGENT, PERSON, Look, look_of
+
+POLL_SECONDS = 2.0
+DECIDED_SHOWN = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Consequence:
+    """One line of what happens after a yes."""
+
+    look: Look
+    words: str
+    grave: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Happened:
+    """One line of a request's history."""
+
+    look: Look
+    title: str
+    more: str
+
+
+def headline(count: int) -> str:
+    """How many requests wait."""
+    if count == 0:
+        return "Nothing waits for you"
+    return f"{plural(count, 'request')} {'waits' if count == 1 else 'wait'} for you"
+
+
+def title(request: ApprovalRequest) -> str:
+    """What is asked, as a headline."""
+    payload = request.payload
+    if request.kind is RequestKind.QUESTION:
+        return str(payload.get("question") or "The agent asks something")
+    return str(payload.get("task") or f"Run {request.run_id} waits")
+
+
+def plan_of(request: ApprovalRequest) -> Plan | None:
+    """The plan that is to be decided, as it was when the run stopped; as edited if it was edited."""
+    payload = request.value if request.decision is Decision.EDIT else request.payload.get("plan")
+    return Plan.from_json(payload) if payload else None
+
+
+def gravest(plan: Plan | None) -> Effect | None:
+    """The gravest effect of a plan."""
+    return max((step.effect for step in plan.steps), key=lambda effect: effect.gravity, default=None) if plan else None
+
+
+def waits(request: ApprovalRequest, now: datetime) -> str:
+    """How long a request waits, or waited until its decision."""
+    if request.decided_at:
+        return f"decided after {duration(request.decided_at - request.requested_at)}"
+    return f"waits {age(request.requested_at, now)}"
+
+
+def asked(request: ApprovalRequest, now: datetime) -> str:
+    """The second line of an item: who asks, since when, how much."""
+    plan = plan_of(request)
+    return " · ".join(
+        [
+            f"{request.requested_by} asked",
+            waits(request, now),
+            *([plural(len(plan.steps), "step"), f"plan version {plan.version}"] if plan else []),
+        ]
+    )
+
+
+def findings(plan: Plan | None) -> list[str]:
+    """What an approver has to know about how the plan came to be; the gravest first."""
+    if plan is None:
+        return []
+    found = []
+    if plan.source is PlanSource.FALLBACK:
+        found.append("This is the generic plan: the model’s own could not be used twice.")
+    return found + [repair_words(repair) for repair in plan.repairs]
+
+
+REPAIRS = {
+    "code_fence": "it stood in a code fence",
+    "prose": "there was prose around it",
+    "think_block": "the model’s thinking was cut off",
+    "trailing_comma": "commas were mended",
+    "trailing_commas": "commas were mended",
+    "comments": "comments were removed",
+    "string_steps": "steps were sentences and became steps",
+    "key_names": "fields had other names",
+}
+
+
+def repair_words(repair: str) -> str:
+    """A code of tolerant reading as a sentence; unknown codes as they are."""
+    code, _, detail = repair.partition(":")
+    detail = detail.strip()
+    if code == "truncated":
+        return f"The plan was cut to the limit of steps: {detail or 'some steps'} left out."
+    words = REPAIRS.get(code, code.replace("_", " "))
+    return f"Mended while reading the plan: {words}" + (f" ({detail})." if detail else ".")
+
+
+def was_cut(plan: Plan | None) -> bool:
+    """Whether steps were left out to hold the limit."""
+    return plan is not None and any(repair.startswith("truncated") for repair in plan.repairs)
+
+
+def cut_words(plan: Plan) -> str:
+    """What was left out to hold the limit."""
+    return " ".join(repair_words(repair) for repair in plan.repairs if repair.startswith("truncated"))
+
+
+def consequences(plan: Plan) -> list[Consequence]:
+    """What will happen after a yes, harmless to grave, counted by effect."""
+    counts = Counter(step.effect for step in plan.steps)
+    return [_consequence(effect, counts[effect]) for effect in Effect if counts[effect]]
+
+
+def _consequence(effect: Effect, count: int) -> Consequence:
+    one = count == 1
+    words = {
+        Effect.READ: f"{plural(count, 'step')} only {'reads' if one else 'read'}",
+        Effect.DRAFT: f"{plural(count, 'step')} {'writes' if one else 'write'} a file here",
+        Effect.PUBLISH_INTERNAL: f"{plural(count, 'step')} {'publishes' if one else 'publish'} inside the company",
+        Effect.SEND_EXTERNAL: f"{plural(count, 'message')} {'leaves' if one else 'leave'} the company",
+        Effect.WRITE_SYSTEM: f"{plural(count, 'step')} {'changes' if one else 'change'} another system",
+    }
+    return Consequence(look_of(effect), words[effect], effect in (Effect.SEND_EXTERNAL, Effect.WRITE_SYSTEM))
+
+
+def nodes(plan: Plan) -> list[Node]:
+    """The plan as a graph by effect."""
+    return [_node(step) for step in plan.steps]
+
+
+def _node(step: PlanStep) -> Node:
+    look = look_of(step.effect)
+    tool = step.tool or "in words"
+    hover = [f"{step.id} {step.description}", f"{tool} · {look.word}"]
+    if step.acceptance_criteria:
+        hover.append(f"Done when: {step.acceptance_criteria}")
+    return Node(
+        step=step,
+        look=look,
+        second=f"{tool} · {look.word}",
+        hover="\n".join(hover),
+        tinted=step.effect.gravity >= Effect.PUBLISH_INTERNAL.gravity,
+    )
+
+
+def facts(request: ApprovalRequest, run: Run, plan: Plan | None, now: datetime) -> str:
+    """The line below the headline."""
+    parts = [
+        f"{request.requested_by} asked {at_moment(run.created_at, now)}",
+        f"agent {run.agent} {run.agent_version}",
+        f"mode {run.mode}",
+        *([planned_by(plan, run)] if plan else []),
+    ]
+    return " · ".join(parts)
+
+
+def planned_by(plan: Plan, run: Run) -> str:
+    """Who wrote the plan version."""
+    return {
+        PlanSource.MODEL: f"planned by {run.model}",
+        PlanSource.FALLBACK: "generic plan",
+        PlanSource.PERSON: "edited by a person",
+    }[plan.source]
+
+
+def history(requests: Sequence[ApprovalRequest], run: Run, now: datetime) -> list[Happened]:
+    """What happened around a run's requests, newest first."""
+    lines = [Happened(PERSON, f"{run.requested_by} asked", moment(run.created_at, now))]
+    for request in sorted(requests, key=lambda request: request.requested_at):
+        lines.append(_proposed(request, run, now))
+        if request.status is not RequestStatus.PENDING:
+            lines.append(_decided(request, now))
+    return list(reversed(lines))
+
+
+def _proposed(request: ApprovalRequest, run: Run, now: datetime) -> Happened:
+    plan = plan_of(request)
+    if plan is None:
+        return Happened(
+            look_of(request.kind), "The agent asked", f"{moment(request.requested_at, now)} · “{title(request)}”"
+        )
+    pending = request.status is RequestStatus.PENDING
+    more = [moment(request.requested_at, now), planned_by(plan, run)]
+    if plan.repairs:
+        more.append(plural(len(plan.repairs), "repair"))
+    look = look_of(request.status) if pending else AGENT
+    return Happened(look, f"Version {plan.version} {'waits' if pending else 'proposed'}", " · ".join(more))
+
+
+def _decided(request: ApprovalRequest, now: datetime) -> Happened:
+    said = request.note or (request.value if isinstance(request.value, str) else None)
+    more = moment(request.decided_at, now) if request.decided_at else ""
+    if said:
+        more += f" · “{cut(str(said), 300)}”"
+    return Happened(look_of(request.status), decided_words(request), more)
+
+
+def decided_words(request: ApprovalRequest) -> str:
+    """Who decided what: "li sent version 1 back"."""
+    plan = plan_of(request)
+    what = (
+        f"version {plan.version}" if plan else "the question" if request.kind is RequestKind.QUESTION else "the request"
+    )
+    who = request.decided_by or "Nobody"
+    match request.decision:
+        case Decision.APPROVE:
+            return f"{who} approved {what}"
+        case Decision.EDIT:
+            return f"{who} edited {what} and approved it as edited"
+        case Decision.REJECT:
+            return f"{who} rejected {what}"
+        case Decision.RESPOND:
+            return f"{who} answered {what}" if request.kind is RequestKind.QUESTION else f"{who} sent {what} back"
+        case _:
+            return f"{what[0].upper()}{what[1:]} is {look_of(request.status).word}: nobody has to decide it any more"
+
+
+def bar_sentence(request: ApprovalRequest, now: datetime) -> str:
+    """What the decision bar says when there is nothing to decide any more."""
+    when = f" {at_moment(request.decided_at, now)}" if request.decided_at else ""
+    return f"{decided_words(request)}{when}."
+
+
+def explained(plan: Plan) -> tuple[tuple[str, str], ...]:
+    """What each button of the bar does."""
+    return (
+        ("Approve", f"runs exactly these {plural(len(plan.steps), 'step')} once"),
+        ("Edit", f"makes version {plan.version + 1} and checks it"),
+        ("Send back", "plans again with your note"),
+        ("Reject", "ends the run"),
+    )
