@@ -65,7 +65,7 @@ def runnable_query(now: ColumnElement[datetime], project: str | None, limit: int
     decided = select(requests.project, requests.run_id).where(schema.UNAPPLIED).distinct().subquery()
     wanted = select(runs.project, runs.run_id, runs.created_at, runs.lease_owner, runs.lease_until).where(of_project)
     moves = union(
-        wanted.where(schema.MOVING.self_group()),
+        wanted.where(schema.MOVING),
         wanted.join(decided, and_(decided.c.project == runs.project, decided.c.run_id == runs.run_id)).where(
             runs.status == RunStatus.WAITING_HUMAN
         ),

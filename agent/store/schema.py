@@ -35,7 +35,7 @@ def _of_run() -> ForeignKeyConstraint:
 
 
 MOVING = text(
-    "status IN ('queued', 'planning', 'executing') OR (status = 'waiting_human' AND cancel_requested)",
+    "(status IN ('queued', 'planning', 'executing') OR (status = 'waiting_human' AND cancel_requested))",
 )
 """A run that a worker has something to do for. Said as the index says it, or the engines would not use the index."""
 

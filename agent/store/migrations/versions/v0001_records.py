@@ -48,10 +48,10 @@ def upgrade() -> None:
         ["created_at"],
         unique=False,
         sqlite_where=sa.text(
-            "status IN ('queued', 'planning', 'executing') OR (status = 'waiting_human' AND cancel_requested)"
+            "(status IN ('queued', 'planning', 'executing') OR (status = 'waiting_human' AND cancel_requested))"
         ),
         postgresql_where=sa.text(
-            "status IN ('queued', 'planning', 'executing') OR (status = 'waiting_human' AND cancel_requested)"
+            "(status IN ('queued', 'planning', 'executing') OR (status = 'waiting_human' AND cancel_requested))"
         ),
     )
     op.create_index(
