@@ -11,32 +11,51 @@ from pydantic import AfterValidator, Field
 from agent.records import Effect
 from agent.tools.files import write_whole
 from agent.tools.registry import Observation, Tool, ToolArguments, ToolContext
+from agent.tools.text import one_line
 
 RESERVED = {"con", "prn", "aux", "nul"} | {f"{name}{n}" for name in ("com", "lpt") for n in range(1, 10)}
-BODY_CHARACTERS = 200_000
+"""Names that some systems keep for devices, whatever their ending."""
+NAME_CHARACTERS = 100
+BODY_BYTES = 200_000
 
 
 def file_name(value: str) -> str:
-    """A plain name of a .md or .txt file; ValueError saying what is wrong with another."""
+    """A plain name of a .md or .txt file, in Unicode's normal form; ValueError saying what is wrong with another."""
     name = unicodedata.normalize("NFC", value.strip())
-    if not re.fullmatch(r"[\w][\w .()-]{0,95}\.(md|txt)", name) or ".." in name:
-        raise ValueError("give a plain name that ends in .md or .txt, without folders, at most 100 characters")
-    if name.split(".", 1)[0].strip().lower() in RESERVED or len(name.encode()) > 200:
-        raise ValueError("this name is reserved or too long, choose another")
+    if len(name) > NAME_CHARACTERS or len(name.encode()) > 2 * NAME_CHARACTERS:
+        raise ValueError(f"a name has at most {NAME_CHARACTERS} characters")
+    if not re.fullmatch(r"\w[\w .()-]*\.(md|txt)", name) or ".." in name:
+        raise ValueError("give a plain name of letters and figures that ends in .md or .txt, without folders")
+    if name.split(".", 1)[0].strip().lower() in RESERVED:
+        raise ValueError("this name is reserved by some systems, choose another")
     return name
+
+
+def report_body(value: str) -> str:
+    """The text of a report; ValueError when there is none or too much of it."""
+    body = value.strip()
+    if not body:
+        raise ValueError("a report needs a text")
+    if len(body.encode()) > BODY_BYTES:
+        raise ValueError(f"a report has at most {BODY_BYTES:,} bytes")
+    return body
 
 
 class ReportArguments(ToolArguments):
     """What `report_file` takes."""
 
     filename: Annotated[str, AfterValidator(file_name)] = Field(description="Plain name that ends in .md or .txt.")
-    title: str = Field(max_length=200)
-    body: str = Field(max_length=BODY_CHARACTERS, description="Markdown, every figure from an earlier step's result.")
+    title: str = Field(max_length=200, description="One line; the report's heading.")
+    body: Annotated[str, AfterValidator(report_body)] = Field(
+        description="Markdown, every figure from an earlier step's result."
+    )
 
 
 def _run(arguments: ReportArguments, context: ToolContext) -> Observation:
-    body = arguments.body.strip()
-    text = body if body.startswith("# ") else f"# {arguments.title.strip()}\n\n{body}"
+    """Write the file; the same step of the same run writes it anew, whatever the attempt."""
+    title = one_line(arguments.title.strip())
+    whole = arguments.body.startswith("# ") or not title
+    text = arguments.body if whole else f"# {title}\n\n{arguments.body}"
     size = write_whole(context.artifacts / arguments.filename, f"{text}\n")
     return Observation(
         text=f"{arguments.filename} written, {size:,} bytes.",
