@@ -1,0 +1,119 @@
+"""A model's text: what is thinking, what is fenced, which JSON values stand in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from agent.planning.loose_json import NotJsonError, loose, region_at, value_at
+from agent.planning.notes import Notes
+from agent.records import JsonValue
+
+_TAGS = r"think|thinking|thought|thoughts|reasoning|reflection|scratchpad|analysis"
+_THOUGHT = re.compile(
+    rf"[<\[](?P<tag>{_TAGS})(?:\s[^<>\[\]]*)?[>\]].*?[<\[]/(?P=tag)\s*[>\]]", re.IGNORECASE | re.DOTALL
+)
+_OPENED = re.compile(rf"<(?:{_TAGS})(?:\s[^<>]*)?>|\[THINK\]", re.IGNORECASE)
+_CLOSED = re.compile(rf"<\|?/(?:{_TAGS})\s*>|\[/THINK\]", re.IGNORECASE)
+_FINAL_CHANNEL = re.compile(r"<\|channel\|>\s*final[^<]*<\|message\|>")
+_FENCE = re.compile(
+    r"^[ \t>]*(?:```|~~~)[ \t]*[\w+-]*[ \t]*\r?\n(.*?)(?:^[ \t>]*(?:```|~~~)|\Z)", re.DOTALL | re.MULTILINE
+)
+_FENCE_MARK = re.compile(r"(?:```|~~~)[ \t]*(?:json5?|jsonc|jsonl|python|py|text|markdown|md|yaml)?", re.IGNORECASE)
+_START = re.compile(r"""\{(?=\s*(?:["'“}/#]|[\w$-]+\s*:))|\[(?=\s*(?:[\[{"'“/#\]]))""")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A JSON value in a text."""
+
+    value: JsonValue
+    notes: Notes
+    torn: bool
+    """Whether the text ends inside the value's last part, which is therefore not whole."""
+    alone: bool
+    """Whether the text, or the fence that the value is in, holds nothing else."""
+
+
+def without_thinking(text: str, notes: Notes) -> str:
+    """The text without what a model only thought, decoys in there included.
+
+    A block that is never closed reaches to the end of the text; but if a JSON value that begins on a line of its own
+    is the last thing in it, the value is the answer and only the words before it were thoughts.
+    """
+    channels = list(_FINAL_CHANNEL.finditer(text))
+    visible = text[channels[-1].end() :] if channels else text
+    visible = _THOUGHT.sub(" ", visible)
+    closed = list(_CLOSED.finditer(visible))
+    visible = visible[closed[-1].end() :] if closed else visible
+    opened = _OPENED.search(visible)
+    if opened is not None:
+        visible = visible[: opened.start()] + _answer_after(visible[opened.end() :])
+    if visible != text:
+        notes.add("thinking_removed")
+    return visible
+
+
+def _answer_after(thought: str) -> str:
+    """The value that ends an unclosed thought, or nothing."""
+    for found in re.finditer(r"^[ \t]*(?:```\w*\s*)?(?=[{\[])", thought, re.MULTILINE):
+        try:
+            _, end = value_at(thought, found.end(), Notes())
+        except (ValueError, RecursionError):
+            continue
+        if not thought[end:].strip(" \t\r\n`"):
+            return thought[found.end() :]
+    return ""
+
+
+def fenced_parts(text: str) -> list[str]:
+    """The insides of code fences that begin and end on lines of their own; the last may be open."""
+    return [found.group(1) for found in _FENCE.finditer(text)]
+
+
+def without_fences(text: str) -> str:
+    """The text with the marks of fences taken out."""
+    return _FENCE_MARK.sub("", text)
+
+
+def values_in(text: str) -> Iterator[Found]:
+    """The outermost lists and objects that stand in a text, mended where needed.
+
+    Brackets that only belong to words (`{anything}`, `[4]`) are passed by. The work is bounded by a few readings of
+    the text, however many brackets never close.
+    """
+    left_to_read = 4 * len(text) + 10_000
+    place = 0
+    while left_to_read > 0 and (start := _START.search(text, place)):
+        found, end = _value_from(text, start.start())
+        left_to_read -= end - start.start() if found is None else 0
+        if found is not None:
+            yield found
+        place = end if found is not None else start.end()
+
+
+def _value_from(text: str, start: int) -> tuple[Found | None, int]:
+    """The value that begins at `start` and where it ends; None and how far was read if there is none."""
+    notes = Notes()
+    try:
+        value, end = value_at(text, start, notes)
+    except (ValueError, RecursionError):
+        return _mended_from(text, start)
+    return Found(value, notes, torn=False, alone=_alone(text, start, end)), end
+
+
+def _mended_from(text: str, start: int) -> tuple[Found | None, int]:
+    notes = Notes()
+    region = region_at(text, start)
+    if region.cut:
+        notes.add("cut_off")
+    try:
+        value = loose(text[start : region.end], notes)
+    except NotJsonError:
+        return None, region.end
+    return Found(value, notes, torn=region.torn, alone=_alone(text, start, region.end)), region.end
+
+
+def _alone(text: str, start: int, end: int) -> bool:
+    return not without_fences(text[:start] + text[end:]).strip()
