@@ -38,7 +38,6 @@ def observe(app: Plandeck, now: datetime) -> Observed:
         running=running,
         failed=failed,
         finished=finished,
-        today=app.records.count_runs(app.project, start_of_day(now)),
         steps={run.run_id: app.records.steps(app.project, run.run_id, run.plan_version) for run in (*running, *failed)},
         costs={run.run_id: app.spans.run_usage(app.project, run.run_id).cost for run in shown},
         waits=people_time(requests),
@@ -57,7 +56,7 @@ def _ended_since(run: Run, since: datetime) -> bool:
     return run.finished_at is not None and run.finished_at >= since
 
 
-def observe_side(app: Plandeck, now: datetime, seen: Observed) -> SideSeen:
+def observe_side(app: Plandeck, now: datetime) -> SideSeen:
     """Money of today, yesterday and the month, the queue, the workers and the stores."""
     today, month = start_of_day(now), start_of_month(now)
 
@@ -74,8 +73,8 @@ def observe_side(app: Plandeck, now: datetime, seen: Observed) -> SideSeen:
         yesterday=app.spans.usage_total(yesterday),
         month=app.spans.usage_total(usage(month)),
         hours=app.spans.usage(usage(today, by=("hour",))),
-        runs=seen.today or {},
-        oldest=seen.pending[0] if seen.pending else None,
+        runs=app.records.count_runs(app.project, today),
+        oldest=next(iter(app.records.requests(app.project, status=RequestStatus.PENDING, limit=1)), None),
         pending=app.records.count_pending(app.project),
         workers=app.records.live_workers(now - ALIVE),
         unpriced=app.spans.unpriced_models(usage(today)),

@@ -42,8 +42,6 @@ class Observed:
     """Those that ended today, newest first."""
     finished: Sequence[Run] = ()
     """The last that ended well or were cancelled, newest first."""
-    today: Mapping[RunStatus, int] | None = None
-    """Runs that were asked for today, by status."""
     steps: Mapping[str, Sequence[StepProgress]] | None = None
     costs: Mapping[str, int | None] | None = None
     """Pico-dollars by run; a run that is not named has cost nothing yet."""
@@ -212,7 +210,8 @@ def failed_item(run: Run, seen: Observed) -> FailedItem:
         facts.append(cut(why, REASON_CHARACTERS))
     if steps:
         facts.append(f"{kept} of {plural(len(steps), 'step')} kept")
-    facts.append(money((seen.costs or {}).get(run.run_id, 0)))
+    cost = (seen.costs or {}).get(run.run_id, 0)
+    facts.append("cost unknown" if cost is None else money(cost))
     tries = f"{broken.step_id}, {plural(broken.attempts, 'try', 'tries')}" if broken else reason_words(run.stop_reason)
     return FailedItem(run.run_id, cut(run.task, TITLE_CHARACTERS), tries, " · ".join(facts))
 

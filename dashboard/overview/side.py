@@ -30,7 +30,8 @@ def side(seen: SideSeen) -> None:
     """Draw the column."""
     with st.container(border=True):
         _figure(cost_today(seen))
-        _line(cost_by_hour(seen))
+        if seen.today.cost:
+            _line(cost_by_hour(seen))
         _pair(cost_month(seen), tokens_today(seen))
     with st.container(border=True):
         _pair(runs_today(seen), oldest_request(seen))

@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dashboard.look import places
-from dashboard.look.parts import TWO_TO_ONE, empty, guarded, item, section, small
+from dashboard.look.parts import TWO_TO_ONE, empty, gray, guarded, item, section, small
 from dashboard.look.status import Slot, badge, glyph
 from dashboard.look.text import escape
 from dashboard.overview.asking import observe, observe_side
@@ -30,42 +30,40 @@ from dashboard.services import services
 # While something moves, and to see whether something new came.
 POLL_SECONDS = 3
 QUIET_SECONDS = 20
-FINISHED_COLUMNS = (0.4, 5.6, 1.2, 1.3, 1.4, 1.5, 1.2)
+FINISHED_COLUMNS = (0.4, 4.8, 1.2, 1.3, 1.9, 1.6, 1.5)
+# A link to a page stands a little to the right of other text.
+BESIDE_LINK = "\u00a0\u00a0"
 NUMBERS = ("Computing", "Cost")
-RUNNING_COLUMNS = (3.2, 1.9, 1.1)
+RUNNING_COLUMNS = (4, 1.6, 1)
 
 
 def view() -> None:
-    """Draw the page: the part that changes by itself, and the box for a new task, which must not."""
-    now = datetime.now(UTC)
-    seen = observe(services(), now)
-    shown = overview(seen)
+    """Draw the page: two parts that change by themselves, and the box for a new task, which must not."""
+    shown = overview(observe(services(), datetime.now(UTC)))
     every = POLL_SECONDS if shown.running else QUIET_SECONDS
-    st.fragment(run_every=every)(guarded(_live))(shown.headline, bool(shown.running))
-    left, _ = st.columns(TWO_TO_ONE, gap="medium")
-    with left:
-        _new_run(shown)
-
-
-def _live(headline: str, moving: bool) -> None:
-    app, now = services(), datetime.now(UTC)
-    seen = observe(app, now)
-    shown = overview(seen)
-    if (shown.headline, bool(shown.running)) != (headline, moving):
-        # The count in the navigation and the pace of this part belong to the whole page.
-        st.rerun()
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.title(escape(shown.headline), anchor=False)
-        st.space("stretch")
-        st.caption(escape(today_words(now)), width="content")
     left, right = st.columns(TWO_TO_ONE, gap="medium")
     with left:
-        _work(shown)
+        st.title(escape(shown.headline), anchor=False)
+        st.fragment(run_every=every)(guarded(_work))(shown.headline, bool(shown.running))
+        _new_run(shown)
     with right:
-        side(observe_side(app, now, seen))
+        st.fragment(run_every=every)(guarded(_side))()
 
 
-def _work(shown: Overview) -> None:
+def _side() -> None:
+    app, now = services(), datetime.now(UTC)
+    # So that the first frames of both columns begin at the same height.
+    st.space(8)
+    with st.container(horizontal=True, horizontal_alignment="right"):
+        st.caption(escape(today_words(now)), width="content")
+    side(observe_side(app, now))
+
+
+def _work(headline: str, moving: bool) -> None:
+    shown = overview(observe(services(), datetime.now(UTC)))
+    if (shown.headline, bool(shown.running)) != (headline, moving):
+        # The count in the navigation and the pace of the parts belong to the whole page.
+        st.rerun()
     for position, waiting in enumerate(shown.waiting):
         _waiting(waiting, primary=position == 0)
     if shown.running:
@@ -81,7 +79,7 @@ def _work(shown: Overview) -> None:
         section("Finished")
         _finished(shown.finished)
     if shown.first_run:
-        empty("No run has been asked for yet: give the agent a task below, and its plan waits here for you.")
+        empty("No run has been asked for yet: give the agent a task, and its plan waits here for you.")
 
 
 def _waiting(waiting: WaitingItem, *, primary: bool) -> None:
@@ -102,8 +100,8 @@ def _waiting(waiting: WaitingItem, *, primary: bool) -> None:
 def _running(running: RunningItem) -> None:
     what, how_far, cost = st.columns(RUNNING_COLUMNS, vertical_alignment="center", gap="medium")
     with what, st.container(gap=None):
-        _to_run("running", running.run_id, f"{glyph(running.status)} {escape(running.title)}")
-        st.caption(escape(running.facts))
+        _to_run(running.run_id, f"{glyph(running.status)} {escape(running.title)}")
+        st.markdown(small(gray(BESIDE_LINK + escape(running.facts))))
     how_far.progress(running.share, text=small(escape(running.progress)))
     with cost, st.container(horizontal=True, horizontal_alignment="right"):
         st.markdown(escape(running.cost), width="content")
@@ -125,12 +123,12 @@ def _finished(rows: tuple[FinishedRow, ...]) -> None:
     with st.container(gap="xxsmall"):
         heads = ("", "Run", "Who", "When", "Computing", "People", "Cost")
         for column, head in zip(_columns(), heads, strict=True):
-            _cell(column, head, f":gray[{head}]" if head else "")
+            _cell(column, head, f":gray[{BESIDE_LINK if head == 'Run' else ''}{head}]" if head else "")
         for row in rows:
             icon, title, *rest = _columns()
             icon.markdown(small(glyph(row.status)))
             with title:
-                _to_run("finished", row.run_id, small(escape(row.title)))
+                _to_run(row.run_id, small(escape(row.title)))
             cells = (row.who, row.when, row.computing, row.people, row.cost)
             for column, head, cell in zip(rest, heads[2:], cells, strict=True):
                 _cell(column, head, escape(cell))
@@ -145,9 +143,8 @@ def _cell(column: DeltaGenerator, head: str, markdown: str) -> None:
     column.container(horizontal=True, horizontal_alignment=side).markdown(small(markdown), width="content")
 
 
-def _to_run(where: str, run_id: str, label: str) -> None:
-    if st.button(label, key=f"{where}-{run_id}", type="tertiary"):
-        places.go(places.RUNS, run=run_id)
+def _to_run(run_id: str, label: str) -> None:
+    st.page_link(places.RUNS, label=label, query_params={"run": run_id})
 
 
 def _new_run(shown: Overview) -> None:
