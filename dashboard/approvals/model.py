@@ -89,46 +89,9 @@ def asked(request: ApprovalRequest, now: datetime) -> str:
     )
 
 
-def findings(plan: Plan | None) -> list[str]:
-    """What an approver has to know about how the plan came to be; the gravest first."""
-    if plan is None:
-        return []
-    found = []
-    if plan.source is PlanSource.FALLBACK:
-        found.append("This is the generic plan: the model’s own could not be used twice.")
-    return found + [repair_words(repair) for repair in plan.repairs]
-
-
-REPAIRS = {
-    "code_fence": "it stood in a code fence",
-    "prose": "there was prose around it",
-    "think_block": "the model’s thinking was cut off",
-    "trailing_comma": "commas were mended",
-    "trailing_commas": "commas were mended",
-    "comments": "comments were removed",
-    "string_steps": "steps were sentences and became steps",
-    "key_names": "fields had other names",
-}
-
-
-def repair_words(repair: str) -> str:
-    """A code of tolerant reading as a sentence; unknown codes as they are."""
-    code, _, detail = repair.partition(":")
-    detail = detail.strip()
-    if code == "truncated":
-        return f"The plan was cut to the limit of steps: {detail or 'some steps'} left out."
-    words = REPAIRS.get(code, code.replace("_", " "))
-    return f"Mended while reading the plan: {words}" + (f" ({detail})." if detail else ".")
-
-
 def was_cut(plan: Plan | None) -> bool:
     """Whether steps were left out to hold the limit."""
     return plan is not None and any(repair.startswith("truncated") for repair in plan.repairs)
-
-
-def cut_words(plan: Plan) -> str:
-    """What was left out to hold the limit."""
-    return " ".join(repair_words(repair) for repair in plan.repairs if repair.startswith("truncated"))
 
 
 def consequences(plan: Plan) -> list[Consequence]:

@@ -6,17 +6,20 @@ from functools import partial
 
 import streamlit as st
 
+from agent.planning.changes import ChangeKind
 from agent.records import ApprovalRequest, Decision, Plan, RequestKind, RequestStatus, Run
-from dashboard.approvals import editing, editor, model
+from dashboard.approvals import editing, editor, model, repairs
+from dashboard.approvals.changes import ChangeRow, Difference, change_rows
 from dashboard.approvals.deciding import decide_now, note_key, refusal
 from dashboard.approvals.editing import Checked, Draft
 from dashboard.look import places
 from dashboard.look.colours import palette
 from dashboard.look.figures import show_figure
-from dashboard.look.formats import cut, groups, plural
+from dashboard.look.formats import cut, groups, moment, plural
 from dashboard.look.graph import graph_alt, plan_graph
 from dashboard.look.parts import (
     TWO_TO_ONE,
+    clickable_table,
     empty,
     fail,
     gray,
@@ -82,19 +85,26 @@ def show_list() -> None:
             places.go(places.APPROVALS, request=request.request_id)
     if decided:
         section("Decided")
-        for request in decided:
-            _decided_item(request)
+        _decided_table(decided)
     _watch_list(count)
 
 
-def _decided_item(request: ApprovalRequest) -> None:
+def _decided_table(decided: list[ApprovalRequest]) -> None:
     now = services().now()
-    with st.container(horizontal=True, vertical_alignment="center", key=f"decided-{request.request_id}"):
-        st.markdown(small(badge(request.status)), width=150)
-        if st.button(escape(cut(model.title(request), 90)), type="tertiary", key=f"open-{request.request_id}"):
-            places.go(places.APPROVALS, request=request.request_id)
-        st.space("stretch")
-        st.caption(escape(model.bar_sentence(request, now)), width="content")
+    shown = [
+        {
+            "Status": look_of(request.status),
+            "Task": cut(model.title(request), 70),
+            "Decision": model.decided_words(request),
+            "When": moment(request.decided_at, now),
+        }
+        for request in decided
+    ]
+    text = st.column_config.TextColumn
+    columns = {"Task": text(width=420), "Decision": text(width=230), "When": text(width=100)}
+    opened = clickable_table(shown, columns, key="decided", alt="Requests that were decided, newest first")
+    if opened is not None:
+        places.go(places.APPROVALS, request=decided[opened].request_id)
 
 
 def _watch_list(count: int) -> None:
@@ -135,9 +145,9 @@ def show_request(request_id: str) -> None:
     if plan and editing_now:
         checked = _edit_plan(request, plan)
     elif plan:
-        _show_plan(plan)
+        _show_plan(request, plan)
     else:
-        _show_question(request)
+        _show_question(request, run)
     if checked is None:
         _history(request, run)
     with st.bottom, st.container(border=True, key="decision-bar"):
@@ -167,13 +177,18 @@ def _head_actions(request: ApprovalRequest) -> None:
         places.go(places.APPROVALS, request=following[0].request_id)
 
 
-def _show_plan(plan: Plan) -> None:
+def _show_plan(request: ApprovalRequest, plan: Plan) -> None:
     _goal(plan)
-    if model.was_cut(plan):
-        warn("Steps were left out.", model.cut_words(plan))
+    serious = repairs.serious(plan)
+    if serious:
+        warn("Read this before you decide.", " ".join(serious))
     _drawing(plan)
     _steps(plan)
     _arguments(plan)
+    before = _version_before(request, plan)
+    if before:
+        section(f"Changes since version {before.version}")
+        _changes(before, plan)
 
 
 def _goal(plan: Plan) -> None:
@@ -187,8 +202,9 @@ def _goal(plan: Plan) -> None:
         with yes, st.container(gap="xsmall"):
             st.caption("If you approve")
             st.markdown("  \n".join(_consequence(line) for line in model.consequences(plan)))
-            for finding in model.findings(plan):
-                st.caption(f":material/build: {escape(finding)}")
+            mended = repairs.harmless(plan)
+            if mended:
+                st.caption(f":material/build: {escape(mended)}")
 
 
 def _consequence(line: model.Consequence) -> str:
@@ -231,13 +247,43 @@ def _arguments(plan: Plan) -> None:
             st.code(editing.pretty(step.args)[:RAW_CHARACTERS], language="json", wrap_lines=True)
 
 
-def _show_question(request: ApprovalRequest) -> None:
+def _version_before(request: ApprovalRequest, plan: Plan) -> Plan | None:
+    app = services()
+    earlier = [old for old in app.records.plans(app.project, request.run_id) if old.version < plan.version]
+    return earlier[-1] if earlier else None
+
+
+def _changes(old: Plan, new: Plan) -> None:
+    """Added, changed, removed and kept steps, by sign and word; no colour, since neither is good or bad."""
+    small_table(
+        [
+            {"": f"**{row.sign}** {row.kind}", "Step": f"**{escape(row.step)}**", "What": _change(row)}
+            for row in change_rows(old, new)
+        ],
+        alt=f"Changes from version {old.version} to version {new.version}",
+    )
+
+
+def _change(row: ChangeRow) -> str:
+    if not row.differences:
+        words = escape(row.title)
+        return f"~~{words}~~" if row.kind is ChangeKind.REMOVED else words
+    return "  \n".join(_difference(part) for part in row.differences)
+
+
+def _difference(part: Difference) -> str:
+    before = f"~~{escape(part.before)}~~" if part.before else gray("nothing")
+    after = f"**{escape(part.after)}**" if part.after else gray("nothing")
+    return f"{gray(escape(part.field))} {before} → {after}"
+
+
+def _show_question(request: ApprovalRequest, run: Run) -> None:
     with st.container(border=True, key="question"):
-        st.caption("The agent asks" if request.kind is RequestKind.QUESTION else "The graph waits with this")
         if request.kind is RequestKind.QUESTION:
-            st.markdown(escape_lines(model.title(request)))
-            st.caption("The run goes on with your answer, under the same id.")
+            st.caption("The task, which goes on with your answer")
+            st.markdown(escape_lines(run.task))
         else:
+            st.caption("The graph waits with this")
             st.code(editing.pretty(request.payload)[:RAW_CHARACTERS], language="json", wrap_lines=True)
 
 
@@ -245,10 +291,13 @@ def _history(request: ApprovalRequest, run: Run) -> None:
     app = services()
     requests = app.records.requests(app.project, run_id=request.run_id)
     section("History")
-    with st.container(gap="xsmall"):
-        for line in model.history(requests, run, app.now()):
-            more = f" {gray('·')} {escape(line.more)}" if line.more else ""
-            st.markdown(small(f"{line.look.glyph} **{escape(line.title)}**{more}"))
+    lines = [
+        small(
+            f"{line.look.glyph} **{escape(line.title)}**" + (f" {gray('·')} {escape(line.more)}" if line.more else "")
+        )
+        for line in model.history(requests, run, app.now())
+    ]
+    st.markdown("  \n".join(lines))
 
 
 # --- the bar
@@ -276,7 +325,8 @@ def _closed_bar(request: ApprovalRequest) -> None:
 
 
 def _plan_bar(request: ApprovalRequest, plan: Plan) -> None:
-    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="right"):
+    with st.container(horizontal=True, vertical_alignment="center", wrap=False):
+        st.caption(" · ".join(f"**{name}** {what}" for name, what in model.explained(plan)), width="stretch")
         st.button(
             f"Approve version {plan.version}",
             type="primary",
@@ -287,11 +337,8 @@ def _plan_bar(request: ApprovalRequest, plan: Plan) -> None:
         )
         if st.button("Edit", icon=":material/edit:", key=f"edit-{request.request_id}"):
             places.go(places.APPROVALS, request=request.request_id, edit="plan")
-        _with_words(
-            request, Decision.RESPOND, "Send back", "What should the planner do differently?", "undo"
-        )
+        _with_words(request, Decision.RESPOND, "Send back", "What should the planner do differently?", "undo")
         _with_words(request, Decision.REJECT, "Reject", "Why? The person who asked will read it.", "close")
-    st.caption(" · ".join(f"**{name}** {what}" for name, what in model.explained(plan)))
 
 
 def _question_bar(request: ApprovalRequest) -> None:
@@ -341,6 +388,9 @@ def _edit_plan(request: ApprovalRequest, plan: Plan) -> Checked:
             st.markdown(f":green[:material/check_circle:] {escape(checked.sentence)}")
         if checked.plan:
             st.markdown("  \n".join(_consequence(line) for line in model.consequences(checked.plan)))
+        if checked.plan and checked.changed:
+            section("Your changes")
+            _changes(plan, checked.plan)
     return checked
 
 
@@ -355,7 +405,7 @@ def _check(request: ApprovalRequest, plan: Plan, draft: Draft) -> Checked:
 
 
 def _editing_bar(request: ApprovalRequest, plan: Plan, checked: Checked) -> None:
-    with st.container(horizontal=True, vertical_alignment="center"):
+    with st.container(horizontal=True, vertical_alignment="center", wrap=False):
         st.markdown(escape(checked.sentence), width="stretch")
         st.button(
             "Approve as edited",

@@ -12,6 +12,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from agent.errors import AgentError
+from dashboard.look.colours import palette
 from dashboard.look.formats import NONE
 from dashboard.look.metric import Metric
 from dashboard.look.text import escape
@@ -32,15 +33,19 @@ def head(
     facts: str = "",
     actions: Callable[[], None] | None = None,
 ) -> None:
-    """The small line (Markdown) with badge and actions, the one h1 (plain text), a gray line of facts (Markdown)."""
+    """The small line (Markdown) with badge and actions, the one h1 (plain text), a gray line of facts (Markdown).
+
+    A list has no path: its name is in the navigation.
+    """
     with st.container(gap="xxsmall"):
-        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            st.caption(path, width="content")
-            if badge:
-                st.markdown(small(badge), width="content")
-            st.space("stretch")
-            if actions:
-                actions()
+        if path:
+            with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+                st.caption(path, width="content")
+                if badge:
+                    st.markdown(small(badge), width="content")
+                st.space("stretch")
+                if actions:
+                    actions()
         st.title(escape(title), anchor=False)
         if facts:
             st.caption(facts)
@@ -128,6 +133,26 @@ def small_table(
 
 def _none_aware(form: Format) -> Format:
     return lambda value: NONE if pd.isna(value) else form(value)
+
+
+def clickable_table(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, Any], *, key: str, alt: str) -> int | None:
+    """A long table; the index of the row that was clicked. A column named Status holds looks, shown as tinted chips."""
+    looks = {row["Status"] for row in rows if "Status" in row}
+    chips = st.column_config.MultiselectColumn(
+        width=112, options=[look.word for look in looks], color=[palette()[look.slot].tint for look in looks]
+    )
+    chosen = st.dataframe(
+        [{**row, "Status": [row["Status"].word]} if "Status" in row else dict(row) for row in rows],
+        column_config={"Status": chips, **columns},
+        hide_index=True,
+        on_select="rerun",
+        selection_mode="single-cell",
+        key=key,
+        placeholder=NONE,
+        alt=alt,
+    )
+    cells = chosen.selection.cells
+    return int(cells[0][0]) if cells else None
 
 
 def empty(sentence: str) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from agent.checkpoints.records import ChangeKind, CheckpointStatus
+from agent.planning.changes import ChangeKind as StepChangeKind
 from agent.records import (
     AttemptStatus,
     Effect,
@@ -145,6 +146,12 @@ LOOKS: dict[type[StrEnum], dict[StrEnum, Look]] = {
         CheckpointStatus.FAILED: Look(Slot.RED, "error", "failed"),
         CheckpointStatus.RUNNING: Look(Slot.BLUE, _MOVING, "running"),
         CheckpointStatus.UNKNOWN: Look(Slot.GRAY, "help", "unknown"),
+    },
+    StepChangeKind: {
+        StepChangeKind.ADDED: Look(Slot.GRAY, "add", "added"),
+        StepChangeKind.CHANGED: Look(Slot.GRAY, "edit", "changed"),
+        StepChangeKind.REMOVED: Look(Slot.GRAY, "remove", "removed"),
+        StepChangeKind.KEPT: Look(Slot.GRAY, "check", "kept"),
     },
     ChangeKind: {
         ChangeKind.ADDED: Look(Slot.GRAY, "add", "added"),

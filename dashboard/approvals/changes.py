@@ -1,0 +1,84 @@
+"""What is different from the version before, as rows. Pure; texts are plain, the view escapes them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from agent.planning.changes import ChangeKind, StepChange, plan_changes
+from agent.records import JsonObject, JsonValue, Plan
+from dashboard.look.formats import cut
+
+SIGNS = {ChangeKind.ADDED: "+", ChangeKind.CHANGED: "~", ChangeKind.REMOVED: "−", ChangeKind.KEPT: "="}
+FIELDS = {
+    "description": "what it does",
+    "tool": "tool",
+    "args": "arguments",
+    "dependencies": "after",
+    "acceptance_criteria": "done when",
+    "effect": "effect",
+}
+VALUE_CHARACTERS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One field before and after; None where there is nothing on that side."""
+
+    field: str
+    before: str | None
+    after: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeRow:
+    """One step, or all kept ones together."""
+
+    kind: ChangeKind
+    sign: str
+    step: str
+    title: str
+    differences: tuple[Difference, ...] = ()
+
+
+def change_rows(old: Plan, new: Plan) -> list[ChangeRow]:
+    """Added, changed and removed steps, then the kept ones in one row."""
+    changes = plan_changes(old, new)
+    rows = [_row(change, old, new) for change in changes if change.kind is not ChangeKind.KEPT]
+    kept = [change.step_id for change in changes if change.kind is ChangeKind.KEPT]
+    if kept:
+        rows.append(ChangeRow(ChangeKind.KEPT, SIGNS[ChangeKind.KEPT], ", ".join(kept), "word for word"))
+    return rows
+
+
+def _row(change: StepChange, old: Plan, new: Plan) -> ChangeRow:
+    plan = old if change.kind is ChangeKind.REMOVED else new
+    changed = change.kind is ChangeKind.CHANGED
+    title = "" if changed else plan.step(change.step_id).description
+    differences = [part for field in change.fields for part in _differences(*field)] if changed else []
+    return ChangeRow(change.kind, SIGNS[change.kind], change.step_id, title, tuple(differences))
+
+
+def _differences(name: str, before: JsonValue, after: JsonValue) -> list[Difference]:
+    if name != "args":
+        return [Difference(FIELDS.get(name, name), _words(before), _words(after))]
+    olds: JsonObject = before or {}
+    news: JsonObject = after or {}
+    return [
+        Difference(f"argument {key}", _words(olds.get(key)), _words(news.get(key)))
+        for key in dict.fromkeys([*olds, *news])
+        if olds.get(key) != news.get(key) or (key in olds) != (key in news)
+    ]
+
+
+def _words(value: JsonValue) -> str | None:
+    if value is None or value in ("", []):
+        return None
+    if isinstance(value, str):
+        return cut(value.replace("_", " ") if value in _EFFECTS else value, VALUE_CHARACTERS)
+    if isinstance(value, list) and all(isinstance(part, str) for part in value):
+        return ", ".join(value)
+    return cut(json.dumps(value, ensure_ascii=False), VALUE_CHARACTERS)
+
+
+_EFFECTS = ("publish_internal", "send_external", "write_system")
