@@ -49,7 +49,7 @@ class ScriptedTransport(httpx.BaseTransport):
         self._used[kind] += 1
         if kind in self.answers:
             return self.answers[kind][min(n, len(self.answers[kind]) - 1)]
-        return DEFAULTS.get(kind, _fixed_arguments(body))
+        return DEFAULTS[kind] if kind in DEFAULTS else _fixed_arguments(body)
 
 
 def _fixed_arguments(body: dict[str, Any]) -> dict[str, Any]:
