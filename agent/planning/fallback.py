@@ -15,6 +15,23 @@ GOAL_CHARACTERS = 400
 _WORD = re.compile(r"[^\W\d_]{4,}")
 _COMMON = frozenset(("with", "this", "that", "from", "which", "what", "each", "than", "there", "have", "show", "give"))
 _WRITTEN = re.compile(r"\b(?:write|draft|compose|prepare|report|memo|note|letter|e-?mail|document)\b", re.IGNORECASE)
+_KINDS: tuple[tuple[re.Pattern[str], frozenset[str]], ...] = (
+    (
+        re.compile(
+            r"\b(?:how many|how much|number of|sum|total|average|count|top|most|highest|lowest|spen[dt]|spending|"
+            r"overspent|budgets?|costs?|amounts?|revenue|sales|orders?|stock|invoices?|months?|quarter|year)\b",
+            re.IGNORECASE,
+        ),
+        frozenset(("data", "database", "table", "row", "ledger", "stock")),
+    ),
+    (
+        re.compile(
+            r"\b(?:polic(?:y|ies)|rules?|allow(?:s|ed)?|may|procedures?|guidelines?|documents?)\b", re.IGNORECASE
+        ),
+        frozenset(("policy", "document", "search", "searche", "paragraph", "file")),
+    ),
+)
+"""Kinds of tasks (figures, rules) and the words by which a tool says that it serves them."""
 
 
 class DescribedTool(ToolLike, Protocol):
@@ -55,7 +72,7 @@ def _described(tools: FallbackTools) -> dict[str, tuple[Effect, str]]:
 
 def _fitting(task: str, tools: Mapping[str, tuple[Effect, str]], effect: Effect) -> list[str]:
     """Names of the tools of that effect, those that share most words with the task first."""
-    wanted = _words(task)
+    wanted = _words(task).union(*(words for kind, words in _KINDS if kind.search(task)))
     shared = {name: len(wanted & _words(words)) for name, (its, words) in tools.items() if its is effect}
     ranked = sorted(shared, key=lambda name: -shared[name])
     return [name for name in ranked if shared[name]][:MOST_LOOKS] or ranked[:1]

@@ -33,6 +33,7 @@ _REFUSAL = re.compile(
     re.IGNORECASE,
 )
 LONGEST_LINE = 4_000
+MOST_IN_A_LINE = 100
 
 
 @dataclass(slots=True)
@@ -67,7 +68,7 @@ def listed_plan(text: str, tools: Mapping[str, KnownTool]) -> Listed | None:
     A list is a plan if it is numbered from 0 or 1, or has bullets and the text speaks of a plan or an item names a
     tool; never if its items are questions, or if the text around it asks or refuses and no item names a tool.
     """
-    lines = [line[:LONGEST_LINE].rstrip() for line in text.splitlines()]
+    lines = [line.rstrip() for line in _own_lines(text).splitlines()]
     numbered = any(_ITEM.match(line) for line in lines)
     items, around = _items(lines, numbered=numbered)
     run = _last_run(items) if numbered else items
@@ -95,6 +96,17 @@ def step_of_words(
     more = (details or {}).get("description")
     step["description"] = ". ".join(part.rstrip(".") for part in (words_left, more) if part) if more else words_left
     return step
+
+
+def _own_lines(text: str) -> str:
+    """The text with `1. … 2. … 3. …` in one line taken apart."""
+    if sum(bool(_ITEM.match(line)) for line in text.splitlines()) > 1:
+        return text
+    parts, rest, number = [], text, 1
+    while number <= MOST_IN_A_LINE and (found := re.search(rf"(?:^|(?<=\s)){number}[.)]\s", rest)):
+        parts.append(rest[: found.start()])
+        rest, number = rest[found.start() :], number + 1
+    return "\n".join([*parts, rest]) if number > 2 else text
 
 
 def _items(lines: Sequence[str], *, numbered: bool) -> tuple[list[Item], list[str]]:
@@ -215,4 +227,4 @@ def _tool_in_words(words: str, tools: Mapping[str, KnownTool]) -> JsonObject:
 
 
 def _plain_words(text: str) -> str:
-    return re.sub(r"\*\*|__(?=\s|$)|(?<!\S)__", "", text).strip().strip("`").strip()
+    return re.sub(r"`([^`]*)`", r"\1", re.sub(r"\*\*|__(?=\s|$)|(?<!\S)__", "", text)).strip()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from agent.planning.key_names import ENVELOPES, QUESTION, STEPS, bare, by_bare_name
@@ -27,6 +27,8 @@ class RawPlan:
     beside: JsonObject = field(default_factory=dict)
     single: bool = False
     """Whether it is a lone step object; several of those make one plan."""
+    torn: bool = False
+    """Whether a last step that was not whole has been left out."""
 
 
 TextReader = Callable[[str], RawPlan | None]
@@ -195,8 +197,3 @@ def _with_id(key: str, value: JsonValue) -> JsonValue:
     if isinstance(value, dict):
         return {"id": key, **value}
     return {"id": key, "description": value}
-
-
-def same(plans: Sequence[RawPlan]) -> bool:
-    """Whether all plans hold the same steps."""
-    return all(plan.steps == plans[0].steps for plan in plans)

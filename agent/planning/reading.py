@@ -9,7 +9,7 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from agent.planning.key_names import GOAL, RATIONALE, by_bare_name
@@ -20,8 +20,10 @@ from agent.planning.plain_json import NotPlainError, plain
 from agent.planning.plan_shapes import RawPlan, Shapes, asks, message_in
 from agent.planning.step_ids import RawStep, give_ids, resolve_dependencies
 from agent.planning.step_shapes import open_references, raw_steps
-from agent.planning.text_values import Found, fenced_parts, values_in, without_fences, without_thinking
+from agent.planning.table_text import table_steps
+from agent.planning.text_values import Found, fenced, values_in, without_fences, without_thinking
 from agent.planning.validation import MOST_STEPS_READ, KnownTool, PlanProblem
+from agent.planning.yaml_text import yaml_value
 from agent.records import JsonObject, JsonValue
 
 TEXT_CHARACTERS = 400_000
@@ -115,13 +117,53 @@ def _no_plan(said: str, otherwise: str, *, asked: bool) -> ReadPlan:
 
 
 def _raw_in_words(text: str, tools: Mapping[str, KnownTool], notes: Notes) -> RawPlan | None:
-    """The plan in a text: JSON in a fence, JSON elsewhere, escaped JSON, then a list in words."""
-    for code, part in _readings(text):
-        raw = _raw_in_json(part, tools, notes, code)
+    """The plan in a text: JSON in a fence, JSON elsewhere, escaped JSON, YAML, a table, then a list in words."""
+    for code, part, around in _readings(text):
+        raw = _raw_in_json(part, tools, notes)
         if raw is not None:
+            if code is not None:
+                notes.add(code)
+            if around.strip():
+                notes.add("surrounding_text")
             return raw
-    words = without_fences(text)
-    listed = listed_plan(words, tools)
+    inside, _ = fenced(text)
+    words = "\n".join(inside) or without_fences(text)
+    return _raw_in_yaml(words, tools, notes) or _raw_in_table(words, notes) or _raw_in_list(words, tools, notes)
+
+
+def _readings(text: str) -> Iterator[tuple[str | None, str, str]]:
+    """(repair code, text, words around it) in the order in which they are tried."""
+    inside, around = fenced(text)
+    if inside:
+        yield "code_fence", "\n".join(inside), around
+    yield ("code_fence" if "```" in text else None), text, ""
+    if '\\"' in text:
+        yield "escaped_json", text.replace('\\"', '"').replace("\\n", "\n").replace("\\\\", "\\"), ""
+    if "&quot;" in text or "&#34;" in text:
+        yield "escaped_json", html.unescape(text), ""
+
+
+def _raw_in_yaml(text: str, tools: Mapping[str, KnownTool], notes: Notes) -> RawPlan | None:
+    value = yaml_value(text)
+    own = Notes()
+    own.add("yaml")
+    raw = _shapes(tools, own).plan_in(value) if isinstance(value, dict | list) else None
+    if raw is None or raw.single or not any(isinstance(step, dict) for step in raw.steps):
+        return None
+    notes.take(own)
+    return raw
+
+
+def _raw_in_table(text: str, notes: Notes) -> RawPlan | None:
+    rows = table_steps(text)
+    if not rows:
+        return None
+    notes.add("table")
+    return RawPlan(list(rows))
+
+
+def _raw_in_list(text: str, tools: Mapping[str, KnownTool], notes: Notes) -> RawPlan | None:
+    listed = listed_plan(text, tools)
     if listed is None:
         return None
     notes.add("numbered_text")
@@ -129,52 +171,44 @@ def _raw_in_words(text: str, tools: Mapping[str, KnownTool], notes: Notes) -> Ra
     return RawPlan(list(listed.steps), {name: said for name, said in beside.items() if said})
 
 
-def _readings(text: str) -> Iterator[tuple[str | None, str]]:
-    """(repair code, text) in the order in which they are tried."""
-    fenced = fenced_parts(text)
-    if fenced:
-        yield "code_fence", "\n".join(fenced)
-    yield ("code_fence" if "```" in text else None), text
-    if '\\"' in text:
-        yield "escaped_json", text.replace('\\"', '"').replace("\\n", "\n").replace("\\\\", "\\")
-    if "&quot;" in text or "&#34;" in text:
-        yield "escaped_json", html.unescape(text)
-
-
-def _raw_in_json(text: str, tools: Mapping[str, KnownTool], notes: Notes, code: str | None) -> RawPlan | None:
+def _raw_in_json(text: str, tools: Mapping[str, KnownTool], notes: Notes) -> RawPlan | None:
     read: list[tuple[RawPlan, Notes]] = []
     others: list[JsonValue] = []
-    alone = True
-    for found in values_in(text):
-        alone = found.alone
+    values = list(values_in(text))
+    around = _around(text, values)
+    for found in values:
         own = Notes()
         own.take(found.notes)
         raw = _shapes(tools, own).plan_in(found.value)
-        if raw is None or not _is_meant(raw, found):
+        if raw is None or not _is_meant(raw, found, alone=len(values) == 1 and not around):
             others.append(found.value)
         else:
             read.append((_without_torn(raw, found, own), own))
     chosen = _chosen(read, others)
     if chosen is None:
         return None
-    raw, own = chosen
-    if code is not None:
-        notes.add(code)
-    if not alone:
+    notes.take(chosen[1])
+    if around:
         notes.add("surrounding_text")
-    notes.take(own)
-    return raw
+    return chosen[0]
+
+
+def _around(text: str, values: Sequence[Found]) -> str:
+    """The words between and beside the values."""
+    ends = [0, *(found.end for found in values)]
+    starts = [*(found.start for found in values), len(text)]
+    between = "".join(text[end:start] for end, start in zip(ends, starts, strict=True))
+    return without_fences(between).strip(" \t\r\n,;`~")
 
 
 def _shapes(tools: Mapping[str, KnownTool], notes: Notes) -> Shapes:
     return Shapes(tools, notes, lambda text: _raw_in_words(text, tools, notes))
 
 
-def _is_meant(raw: RawPlan, found: Found) -> bool:
+def _is_meant(raw: RawPlan, found: Found, *, alone: bool) -> bool:
     """Lists of texts and empty lists are plans only where nothing else stands beside them."""
-    if not raw.steps:
-        return found.alone or isinstance(found.value, dict)
-    return found.alone or not isinstance(found.value, list) or not all(isinstance(step, str) for step in raw.steps)
+    words_only = isinstance(found.value, list) and all(isinstance(step, str) for step in raw.steps)
+    return alone or not words_only
 
 
 def _without_torn(raw: RawPlan, found: Found, notes: Notes) -> RawPlan:
@@ -182,7 +216,7 @@ def _without_torn(raw: RawPlan, found: Found, notes: Notes) -> RawPlan:
     if not found.torn or not raw.steps:
         return raw
     notes.add("torn_step_dropped")
-    return RawPlan(raw.steps[:-1], raw.beside, raw.single)
+    return RawPlan(raw.steps[:-1], raw.beside, raw.single, torn=True)
 
 
 def _chosen(read: list[tuple[RawPlan, Notes]], others: list[JsonValue]) -> tuple[RawPlan, Notes] | None:
@@ -207,6 +241,9 @@ def _chosen(read: list[tuple[RawPlan, Notes]], others: list[JsonValue]) -> tuple
 
 
 def _drafted(raw: RawPlan, notes: Notes, tools: Mapping[str, KnownTool], goal: str | None) -> ReadPlan:
+    if raw.torn and not raw.steps:
+        message = "The answer ends in the middle of its first step; give a shorter plan."
+        return ReadPlan(None, notes.codes(), PlanProblem("bad_shape", None, message))
     if len(raw.steps) > MOST_STEPS_READ:
         message = f"The plan has {len(raw.steps)} steps; at most {MOST_STEPS_READ} are read."
         return ReadPlan(None, notes.codes(), PlanProblem("too_long", None, message))

@@ -81,7 +81,8 @@ def resolve_dependencies(steps: Sequence[RawStep], notes: Notes) -> None:
     for place, step in enumerate(steps):
         before = [other.id for other in steps[max(0, place - 1) : place]]
         if "dependencies" not in step.parts:
-            notes.add("dependencies_in_order" if not stated else "dependencies_filled", None if not stated else step.id)
+            in_order = not stated and len(steps) > 1
+            notes.add("dependencies_in_order" if in_order else "dependencies_filled", None if in_order else step.id)
             step.parts["dependencies"] = before if not stated or step.in_words else []
             continue
         found = list(finder.ids(step.parts["dependencies"], place))

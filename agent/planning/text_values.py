@@ -32,8 +32,8 @@ class Found:
     notes: Notes
     torn: bool
     """Whether the text ends inside the value's last part, which is therefore not whole."""
-    alone: bool
-    """Whether the text, or the fence that the value is in, holds nothing else."""
+    start: int
+    end: int
 
 
 def without_thinking(text: str, notes: Notes) -> str:
@@ -67,9 +67,9 @@ def _answer_after(thought: str) -> str:
     return ""
 
 
-def fenced_parts(text: str) -> list[str]:
-    """The insides of code fences that begin and end on lines of their own; the last may be open."""
-    return [found.group(1) for found in _FENCE.finditer(text)]
+def fenced(text: str) -> tuple[list[str], str]:
+    """The insides of code fences that begin and end on lines of their own (the last may be open), and the rest."""
+    return [found.group(1) for found in _FENCE.finditer(text)], _FENCE.sub("\n", text)
 
 
 def without_fences(text: str) -> str:
@@ -100,7 +100,7 @@ def _value_from(text: str, start: int) -> tuple[Found | None, int]:
         value, end = value_at(text, start, notes)
     except (ValueError, RecursionError):
         return _mended_from(text, start)
-    return Found(value, notes, torn=False, alone=_alone(text, start, end)), end
+    return Found(value, notes, torn=False, start=start, end=end), end
 
 
 def _mended_from(text: str, start: int) -> tuple[Found | None, int]:
@@ -112,8 +112,4 @@ def _mended_from(text: str, start: int) -> tuple[Found | None, int]:
         value = loose(text[start : region.end], notes)
     except NotJsonError:
         return None, region.end
-    return Found(value, notes, torn=region.torn, alone=_alone(text, start, region.end)), region.end
-
-
-def _alone(text: str, start: int, end: int) -> bool:
-    return not without_fences(text[:start] + text[end:]).strip()
+    return Found(value, notes, torn=region.torn, start=start, end=region.end), region.end

@@ -1,0 +1,61 @@
+"""Plans written as YAML. Only what YAML shares with JSON is read: no tags, no aliases, no dates, no `yes`."""
+
+from __future__ import annotations
+
+import re
+
+import yaml  # type: ignore[import-untyped]  # the stubs are a package of their own
+
+from agent.planning.key_names import GOAL, RATIONALE, STEPS, bare
+from agent.planning.plain_json import NotPlainError, plain
+from agent.records import JsonValue
+
+CHARACTERS = 60_000
+"""A longer text is not read as YAML: the parser is slow."""
+
+_KEY = re.compile(r"([A-Za-z][\w -]{0,30}):(?:\s|$)")
+_ENTRY = re.compile(r"-\s+[A-Za-z][\w -]{0,30}:\s")
+
+
+class _JsonLikeLoader(yaml.SafeLoader):  # type: ignore[misc]  # untyped base class
+    """Reads scalars as JSON would, and refuses aliases, which can make a short text huge."""
+
+    yaml_implicit_resolvers: dict[str, list[object]] = {}  # noqa: RUF012  # PyYAML fills in its own copy
+
+    def compose_node(self, parent: object, index: object) -> object:
+        if self.check_event(yaml.events.AliasEvent):
+            raise yaml.YAMLError("aliases are not read")
+        return super().compose_node(parent, index)
+
+
+_JsonLikeLoader.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile(r"true|false|True|False"), list("tfTF"))
+_JsonLikeLoader.add_implicit_resolver("tag:yaml.org,2002:null", re.compile(r"null|~|None|"), ["n", "~", "N", ""])
+_JsonLikeLoader.add_implicit_resolver("tag:yaml.org,2002:int", re.compile(r"-?(?:0|[1-9]\d*)"), list("-0123456789"))
+_JsonLikeLoader.add_implicit_resolver(
+    "tag:yaml.org,2002:float", re.compile(r"-?(?:0|[1-9]\d*)\.\d+(?:[eE][+-]?\d+)?"), list("-0123456789")
+)
+
+
+def yaml_value(text: str) -> JsonValue:
+    """The mapping or list that begins with a plan's key or an entry with keys and ends with the text; else None."""
+    lines = text.splitlines()
+    start = next((place for place, line in enumerate(lines) if _begins(line)), None)
+    if start is None or len(text) > CHARACTERS:
+        return None
+    end = len(lines)
+    while end > start and not _belongs(lines[end - 1]):
+        end -= 1
+    try:
+        return plain(yaml.load("\n".join(lines[start:end]), Loader=_JsonLikeLoader), mend=True)  # noqa: S506  # see class
+    except (yaml.YAMLError, ValueError, RecursionError, NotPlainError):
+        return None
+
+
+def _begins(line: str) -> bool:
+    found = _KEY.match(line)
+    return bool(_ENTRY.match(line)) or (found is not None and bare(found[1]) in (*STEPS, *GOAL, *RATIONALE))
+
+
+def _belongs(line: str) -> bool:
+    """Whether a last line is YAML rather than closing words."""
+    return (line[:1] in (" ", "\t", "-") and bool(line.strip())) or bool(_KEY.match(line))
