@@ -10,7 +10,15 @@ import psycopg
 from psycopg.rows import DictRow, dict_row
 
 from agent.checkpoints.decoding import UndecodableError, decode_json
-from agent.checkpoints.rows import TOLD_BYTES, TOLD_CHANNELS, CheckpointRow, StoredCheckpoint, ThreadFacts, WriteRow
+from agent.checkpoints.rows import (
+    SHORT_BYTES,
+    TOLD_BYTES,
+    TOLD_CHANNELS,
+    CheckpointRow,
+    StoredCheckpoint,
+    ThreadFacts,
+    WriteRow,
+)
 from agent.errors import StorageError
 from agent.records import JsonObject
 
@@ -118,7 +126,7 @@ class PostgresSession:
         sql = f"""
             SELECT checkpoint_id, task_id, {self._path} AS path, idx, channel, coalesce(type, 'null') AS format,
                 octet_length(blob) AS size,
-                CASE WHEN %(bodies)s OR ((channel = ANY(%(told)s) OR starts_with(channel, 'join:'))
+                CASE WHEN %(bodies)s OR octet_length(blob) <= {SHORT_BYTES} OR (channel = ANY(%(told)s)
                     AND octet_length(blob) <= {TOLD_BYTES}) THEN blob END AS body
             FROM checkpoint_writes WHERE {_HERE} AND checkpoint_id = ANY(%(ids)s)
             ORDER BY path, task_id, idx

@@ -11,6 +11,8 @@ from agent.records import JsonObject
 
 TOLD_CHANNELS = ("__interrupt__", "__error__", "__pregel_tasks")
 """Channels whose values are needed even for a list: they are small and say who waits, failed or was sent."""
+SHORT_BYTES = 128
+"""Values up to this size are read for a list too: a node's name may be one, by which early versions call the next."""
 TOLD_BYTES = 1024 * 1024
 """A larger value of such a channel is not read for a list."""
 
@@ -104,7 +106,7 @@ class Session(Protocol):
         ...
 
     def writes(self, thread: str, ns: str, ids: Iterable[str], *, bodies: bool) -> list[WriteRow]:
-        """Ordered as LangGraph applies them. Without `bodies` only those of `TOLD_CHANNELS` carry theirs."""
+        """Ordered as LangGraph applies them. Without `bodies` only short ones and those of `TOLD_CHANNELS` do."""
         ...
 
     def stored(self, thread: str, ns: str, checkpoint_id: str) -> StoredCheckpoint | None:

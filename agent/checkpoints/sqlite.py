@@ -12,7 +12,15 @@ from typing import Any
 from urllib.parse import quote
 
 from agent.checkpoints.decoding import UndecodableError, decode_json
-from agent.checkpoints.rows import TOLD_BYTES, TOLD_CHANNELS, CheckpointRow, StoredCheckpoint, ThreadFacts, WriteRow
+from agent.checkpoints.rows import (
+    SHORT_BYTES,
+    TOLD_BYTES,
+    TOLD_CHANNELS,
+    CheckpointRow,
+    StoredCheckpoint,
+    ThreadFacts,
+    WriteRow,
+)
 from agent.errors import NotFoundError, StorageError
 from agent.records import JsonObject
 
@@ -281,7 +289,7 @@ def _writes(columns: frozenset[str], checkpoint: str, here: str, listed: str) ->
     return f"""
         SELECT {checkpoint} AS checkpoint_id, task_id, {path} AS path, idx, channel, {type_} AS format,
             coalesce(length(value), 0) AS size,
-            CASE WHEN :bodies OR ((channel IN ({told}) OR substr(channel, 1, 5) = 'join:')
+            CASE WHEN :bodies OR length(value) <= {SHORT_BYTES} OR (channel IN ({told})
                 AND length(value) <= {TOLD_BYTES}) THEN coalesce(value, x'') END AS body
         FROM writes WHERE {here} AND {checkpoint} {listed}
         ORDER BY path, task_id, idx

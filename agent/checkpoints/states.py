@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from agent.checkpoints.decoding import DecodedCheckpoint, UndecodableError, decode, decode_checkpoint
 from agent.checkpoints.records import CheckpointState, CheckpointStatus, CheckpointSummary, PendingWrite, Unreadable
 from agent.checkpoints.rows import StoredCheckpoint, WriteRow
 from agent.checkpoints.telling import Step, Task
-from agent.records import JsonObject
+from agent.records import JsonObject, JsonValue
 
 _OWN_PREFIXES = ("branch:", "start:", "join:")
 _OWN_CHANNELS = frozenset(
@@ -88,26 +88,32 @@ def _decoded(stored: StoredCheckpoint, unreadable: list[Unreadable]) -> DecodedC
 
 
 def _values(stored: StoredCheckpoint, decoded: DecodedCheckpoint, unreadable: list[Unreadable]) -> JsonObject:
-    own = _own_channels(decoded)
-    values = {name: value for name, value in decoded.values.items() if not own(name)}
+    nodes = _nodes(decoded)
+    values = {name: value for name, value in decoded.values.items() if not _is_own(name, value, nodes)}
     for name, reason in decoded.failures.items():
-        if not own(name):
+        if not _is_own(name, None, nodes):
             unreadable.append(Unreadable(f"values.{name}", stored.row.format, len(stored.body), reason))
     for name, (format_, body) in stored.blobs.items():
-        if own(name) or format_ == "empty":
+        if format_ == "empty" or _is_own(name, None, nodes):
             continue
         try:
-            values[name] = decode(format_, body)
+            value = decode(format_, body)
         except UndecodableError as error:
             unreadable.append(Unreadable(f"values.{name}", format_, len(body), str(error)))
+        else:
+            if not _is_own(name, value, nodes):
+                values[name] = value
     return values
 
 
-def _own_channels(decoded: DecodedCheckpoint) -> Callable[[str], bool]:
-    """Whether LangGraph keeps a channel for itself; early versions had one of each node's name."""
+def _nodes(decoded: DecodedCheckpoint) -> frozenset[str]:
     seen = decoded.fields.get("versions_seen")
-    nodes = frozenset(seen if isinstance(seen, dict) else ())
-    return lambda name: name in _OWN_CHANNELS or name.startswith(_OWN_PREFIXES) or name in nodes
+    return frozenset(seen if isinstance(seen, dict) else ())
+
+
+def _is_own(name: str, value: JsonValue, nodes: frozenset[str]) -> bool:
+    """Whether LangGraph keeps a channel for itself; early versions had one of each node's name, holding that name."""
+    return name in _OWN_CHANNELS or name.startswith(_OWN_PREFIXES) or (name in nodes and value == name)
 
 
 def _unbuilt(step: Step, values: JsonObject) -> list[Unreadable]:

@@ -227,7 +227,10 @@ class Step:
 
     def _first_generation(self, rows: Iterable[WriteRow]) -> bool:
         """Whether nodes announce themselves by a channel of their own name, so that edges are not in the rows."""
-        return any(row.channel in self.nodes or row.channel.startswith("start:") for row in rows)
+        return any(
+            row.channel.startswith("start:") or (row.channel in self.nodes and _decoded(row) == [row.channel])
+            for row in rows
+        )
 
     def _joined(self, rows: Iterable[WriteRow]) -> set[str] | None:
         """Nodes whose barrier of several edges is complete; None when older rows are needed to know."""

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from checkpoint_graphs import chain, thread
+from checkpoint_graphs import chain, namesake, thread
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite import SqliteSaver
 
@@ -159,6 +159,23 @@ def test_an_array_is_shown_and_compared(case: Case) -> None:
     states = [store.state("vec-1", c.checkpoint_id).values for c in store.history("vec-1").items]
     assert states[0]["vec"]["$value"] == {"dtype": "<f4", "shape": [2, 3], "values": [[0, 1, 2], [3, 4, 5]]}
     assert [c.path for c in diff_states(states[1], states[0])] == ["done[0]", "vec"]
+
+
+def test_a_channel_called_like_a_node_is_a_channel(store: CheckpointStore, saver: SqliteSaver) -> None:
+    namesake(saver, interrupt_before=["note"]).invoke({}, thread("paused"))
+    namesake(saver).invoke({}, thread("ended"))
+    assert [(str(t.status), t.next) for t in store.threads().items] == [("finished", ()), ("breakpoint", ("note",))]
+    assert store.state("ended").values == {"plan": "count", "note": "done"}
+
+
+def test_what_is_next_after_an_edit_is_read_from_its_channels(store: CheckpointStore, saver: SqliteSaver) -> None:
+    app = chain(saver, "a", "b")
+    app.invoke({"topic": "x"}, thread("t"))
+    app.update_state(thread("t"), {"topic": "y"}, as_node="a")
+    assert store.history("t").items[0].next is None
+    assert store.state("t").summary.next == ("b",)
+    app.update_state(thread("t"), {"topic": "z"}, as_node="b")
+    assert (store.state("t").summary.next, str(store.state("t").summary.status)) == ((), "finished")
 
 
 def test_a_pickled_value_is_listed_with_the_reason(store: CheckpointStore, saver: SqliteSaver) -> None:

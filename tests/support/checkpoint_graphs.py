@@ -110,3 +110,18 @@ def nested(saver: Any) -> Any:
     graph.add_edge(START, "prepare")
     graph.add_edge("prepare", "import")
     return graph.compile(checkpointer=saver)
+
+
+class Named(TypedDict, total=False):
+    plan: str
+    note: str
+
+
+def namesake(saver: Any, **options: Any) -> Any:
+    """A node that is called like the channel that it writes."""
+    graph = StateGraph(Named)
+    graph.add_node("plan", lambda state: {"plan": "count"})
+    graph.add_node("note", lambda state: {"note": "done"})
+    graph.add_edge(START, "plan")
+    graph.add_edge("plan", "note")
+    return graph.compile(checkpointer=saver, **options)
