@@ -13,40 +13,46 @@ from dashboard.cli.reading import read_text
 
 if TYPE_CHECKING:
     from agent.planning.parsing import ParsedPlan
-    from agent.tools.registry import ToolRegistry
+    from agent.planning.validation import Tools
 
 
 def parse_plan(
     file: Annotated[str, typer.Argument(help="File with a model's plan; - reads standard input.", metavar="FILE")],
     tools: Annotated[
-        str | None, typer.Option("--tools", help="Names of the known tools, by comma; the built-in ones otherwise.")
+        str | None,
+        typer.Option("--tools", help="Names of the known tools, by comma; the built-in ones otherwise."),
     ] = None,
     max_steps: Annotated[int, typer.Option("--max-steps", help="Steps beyond this are cut.", min=1)] = 8,
     json: Json = False,
 ) -> None:
     """Read a model's plan and say what was repaired and what is wrong with it.
 
-    Exits with 0 whenever the text could be judged, also when the verdict is `invalid`: ask `outcome`.
+    Exits with 0 whenever the text could be judged, also when the verdict is `invalid`: ask `outcome`. A tool of
+    `--tools` that is not built in counts as one that writes to systems.
     """
     from agent.planning.parsing import parse_plan as parse
     from agent.shapes import parsed_plan_json
 
-    parsed = parse(read_text(file), _registry(tools), max_steps=max_steps)
+    parsed = parse(read_text(file), _tools(tools), max_steps=max_steps)
     if json:
         print_json(parsed_plan_json(parsed))
     else:
         _print_parsed(parsed)
 
 
-def _registry(tools: str | None) -> ToolRegistry:
+def _tools(names: str | None) -> Tools:
+    from agent.records import Effect
     from agent.tools.builtin import build_registry
 
     registry = build_registry(settings_for())
-    if tools is None:
+    if names is None:
         return registry
-    from dashboard.cli.named_tools import named_registry
-
-    return named_registry([name.strip() for name in tools.split(",") if name.strip()], registry)
+    # Of a tool that is only a name, the worst has to be assumed.
+    return {
+        name: (registry[name].effect, registry[name].schema) if name in registry else (Effect.WRITE_SYSTEM, {})
+        for name in (part.strip() for part in names.split(","))
+        if name
+    }
 
 
 def _print_parsed(parsed: ParsedPlan) -> None:

@@ -11,7 +11,7 @@ from dashboard.cli.opening import open_agent, open_stores
 from dashboard.cli.options import Json, Limit, Project
 from dashboard.cli.output import print_json, print_table
 from dashboard.cli.progress import progress
-from dashboard.cli.texts import print_run
+from dashboard.cli.texts import print_run, print_waiting
 
 if TYPE_CHECKING:
     from agent.records import Run, RunStatus
@@ -142,10 +142,13 @@ def settle(app: Plandeck, run_id: str) -> Run:
 
 def answer_run(stores: Stores | Plandeck, run: Run, as_json: bool) -> None:
     """Print one run."""
+    from agent.records import RequestStatus
     from dashboard.cli.gathering import run_document
 
     document = run_document(stores, run)
     if as_json:
         print_json(document)
-    else:
-        print_run(document)
+        return
+    print_run(document)
+    for request in stores.records.requests(stores.project, run_id=run.run_id, status=RequestStatus.PENDING):
+        print_waiting(request)

@@ -46,6 +46,16 @@ def _print_plan(plan: JsonObject) -> None:
     )
 
 
+def print_waiting(request: ApprovalRequest) -> None:
+    """What a run waits for, with the command that answers it."""
+    word = "respond --note ANSWER" if request.kind == "question" else "approve"
+    if request.kind == "question":
+        sys.stdout.write(f"\nIt asks: {plain(str(request.payload.get('question', '')))}\n")
+    sys.stdout.write(
+        f"\nIt waits for you: plandeck decide {request.request_id} {word} --hash {request.hash} --as YOU\n"
+    )
+
+
 def print_request(request: ApprovalRequest) -> None:
     """One approval request and its decision."""
     print_facts(
