@@ -10,7 +10,6 @@ import streamlit as st
 from agent.records import ApprovalRequest, Plan
 from dashboard.approvals import editing
 from dashboard.approvals.editing import IN_WORDS, Draft, Row
-from dashboard.look.parts import section
 from dashboard.look.text import escape
 
 FIELDS = ("id", "description", "tool", "args", "dependencies", "acceptance_criteria")
@@ -94,7 +93,7 @@ def _edit_row(request: ApprovalRequest, row: Row, draft: Draft, tools: list[str]
 
 def _row_head(request: ApprovalRequest, row: Row, index: int, count: int) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
-        section(f"{index + 1}. {row.id}")
+        st.markdown(f"**{index + 1}. {escape(row.id)}**", width="content")
         st.space("stretch")
         for icon, help_text, change, off in (
             ("arrow_upward", "Move up", lambda draft: editing.moved(draft, row.uid, -1), index == 0),

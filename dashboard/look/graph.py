@@ -159,7 +159,9 @@ class _Pen:
             shares = [point / EDGE_POINTS for point in range(EDGE_POINTS + 1)]
             xs += [left + self.form.between * share * 0.94 for share in shares]
             ys += [start + (end - start) * _ease(share) for share in shares]
-        self.made.add_scatter(x=xs, y=ys, mode="lines", line={"color": tone, "width": 1.2}, hoverinfo="skip")
+        self.made.add_scatter(
+            x=xs, y=ys, mode="lines", line={"color": tone, "width": 1.2, "simplify": False}, hoverinfo="skip"
+        )
         self.made.add_annotation(
             x=self.left(self.columns[path.target]),
             y=ys[-1],

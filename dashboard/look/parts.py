@@ -15,6 +15,7 @@ from agent.errors import AgentError
 from dashboard.look.colours import palette
 from dashboard.look.formats import NONE
 from dashboard.look.metric import Metric
+from dashboard.look.status import Slot
 from dashboard.look.text import escape
 from traces.errors import TracesError
 
@@ -118,17 +119,27 @@ Format = Callable[[Any], str]
 
 
 def small_table(
-    rows: Sequence[Mapping[str, Any]], formats: Mapping[str, Format] | None = None, *, alt: str, heads: bool = True
+    rows: Sequence[Mapping[str, Any]],
+    formats: Mapping[str, Format] | None = None,
+    *,
+    alt: str,
+    heads: bool = True,
+    stands_out: Mapping[str, Callable[[Any], bool]] | None = None,
 ) -> None:
     """A table of up to about 15 rows; its keys are the heads.
 
     Strings are Markdown. A column with a format holds numbers or None: they are worded by it and stand at the right.
+    `stands_out` says by column which of them are written in red.
     """
     frame = pd.DataFrame(list(rows))
     for name in formats or {}:
         frame[name] = pd.to_numeric(frame[name], errors="coerce") if frame[name].notna().any() else frame[name]
     worded = {name: _none_aware(form) for name, form in (formats or {}).items()}
-    st.table(frame.style.format(worded), border="horizontal", hide_index=True, hide_header=not heads, alt=alt)  # type: ignore[arg-type]
+    styled = frame.style.format(worded)  # type: ignore[arg-type]  # the stubs do not know columns without a name
+    for name, wrong in (stands_out or {}).items():
+        red = f"color: {palette()[Slot.RED].text}; font-weight: 600"
+        styled = styled.map(lambda value, wrong=wrong, red=red: red if wrong(value) else "", subset=[name])
+    st.table(styled, border="horizontal", hide_index=True, hide_header=not heads, alt=alt)
 
 
 def _none_aware(form: Format) -> Format:

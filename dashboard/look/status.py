@@ -118,6 +118,7 @@ LOOKS: dict[type[StrEnum], dict[StrEnum, Look]] = {
         EventKind.APPROVED: Look(Slot.GREEN, _DONE, "approved"),
         EventKind.EDITED: Look(Slot.GREEN, "edit", "approved as edited"),
         EventKind.REJECTED: Look(Slot.RED, "cancel", "rejected"),
+        EventKind.ANSWERED: Look(Slot.GREEN, _DONE, "answered"),
         EventKind.SENT_BACK: Look(Slot.YELLOW, "undo", "sent back"),
         EventKind.STEP_STARTED: Look(Slot.BLUE, _MOVING, "step started"),
         EventKind.STEP_COMPLETED: Look(Slot.GREEN, _DONE, "step completed"),

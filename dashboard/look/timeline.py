@@ -17,7 +17,7 @@ from dashboard.look.status import Slot
 LANE_PIXELS = 26
 BAR_PIXELS = 15
 LABEL_PIXELS = 128
-DRAWN_PIXELS = 730
+DRAWN_PIXELS = 708
 """The narrowest width that labels inside bars are made for."""
 CHARACTER_PIXELS = 5.8
 TICKS_APART = 0.085
@@ -60,8 +60,11 @@ def timeline_figure(timeline: Timeline, colours: Palette) -> go.Figure:
         [(bar.start, bar.end) for bar in timeline.bars],
     )
     rows = {lane: row for row, lane in enumerate(timeline.lanes)}
-    made = figure(colours, height=LANE_PIXELS * len(rows) + 50)
-    made.update_layout(margin={"l": LABEL_PIXELS, "r": 8, "t": 20, "b": 30}, barmode="overlay", hovermode="closest")
+    above = timeline.live or any(stretch.idle for stretch in axis.stretches)
+    made = figure(colours, height=LANE_PIXELS * len(rows) + (50 if above else 34))
+    made.update_layout(
+        margin={"l": LABEL_PIXELS, "r": 30, "t": 20 if above else 4, "b": 30}, barmode="overlay", hovermode="closest"
+    )
     ticks = axis_ticks(axis)
     made.update_xaxes(
         range=[0, 1.005],

@@ -17,6 +17,7 @@ from dashboard.look.formats import cut, duration, groups, moment, money, plural,
 from dashboard.look.graph import graph_alt, plan_graph
 from dashboard.look.parts import (
     TWO_TO_ONE,
+    clickable_table,
     empty,
     fail,
     gray,
@@ -201,7 +202,12 @@ def _steps(seen: model.Observed) -> None:
         empty("No steps yet; they are in the plan that the model proposes.")
         return
     formats = {"Tries": lambda count: f"{count:.0f}", "Time": duration, "Tokens": _whole(tokens), "Cost": _whole(money)}
-    small_table(rows, formats, alt="Steps of the plan with status, tries, time, tokens and cost")
+    small_table(
+        rows,
+        formats,
+        alt="Steps of the plan with status, tries, time, tokens and cost",
+        stands_out={"Tries": lambda tries: tries > 1},
+    )
 
 
 def _whole(form: Callable[[int | None], str]) -> Callable[[float], str]:
@@ -268,7 +274,7 @@ def show_list() -> None:
     rows = asking.listed(app)
     counts = app.records.count_runs(app.project)
     moving = sum(count for status, count in counts.items() if not status.ended)
-    head("Runs", f"{plural(sum(counts.values()), 'run')}, {moving} not ended" if rows else "No runs yet")
+    head("", f"{plural(sum(counts.values()), 'run')}, {moving} not ended" if rows else "No runs yet")
     start_box()
     if not rows:
         empty("Type a task above and start it, or run `plandeck run TASK`: it appears here with its plan.")
@@ -278,43 +284,33 @@ def show_list() -> None:
 
 
 def _runs_table(rows: list[model.ListRow]) -> None:
-    st.caption("A click on a run opens it. Times are UTC.")
-    chosen = st.dataframe(
-        [
-            {
-                "Status": [look_of(row.run.status).word],
-                "Task": row.task,
-                "Who": row.run.requested_by,
-                "Asked": row.when,
-                "Steps": row.steps,
-                "Computing": duration(row.computing),
-                "People": duration(row.people),
-                "Cost": money(row.cost),
-            }
-            for row in rows
-        ],
-        column_config={
-            "Status": st.column_config.MultiselectColumn(
-                width=110,
-                options=[look_of(status).word for status in RunStatus],
-                color=[palette()[look_of(status).slot].tint for status in RunStatus],
-            ),
-            "Task": st.column_config.TextColumn(width=380),
-            "Who": st.column_config.TextColumn(width=70),
-            "Asked": st.column_config.TextColumn(width=95),
-            "Steps": st.column_config.TextColumn(width=60),
-            "Computing": st.column_config.TextColumn(width=80, alignment="right"),
-            "People": st.column_config.TextColumn(width=80, alignment="right"),
-            "Cost": st.column_config.TextColumn(width=75, alignment="right"),
-        },
-        hide_index=True,
-        on_select="rerun",
-        selection_mode="single-cell",
-        key="runs",
-        placeholder="–",
-    )
-    if chosen.selection.cells:
-        places.go(places.RUNS, run=rows[chosen.selection.cells[0][0]].run.run_id)
+    st.caption("A click on a run opens it.")
+    shown = [
+        {
+            "Status": look_of(row.run.status),
+            "Task": cut(row.task, 58),
+            "Who": cut(row.run.requested_by, 12),
+            "Asked": row.when,
+            "Steps": row.steps,
+            "Computing": duration(row.computing),
+            "People": duration(row.people),
+            "Cost": money(row.cost),
+        }
+        for row in rows
+    ]
+    text = st.column_config.TextColumn
+    columns = {
+        "Task": text(width=340),
+        "Who": text(width=64),
+        "Asked": text(width=92),
+        "Steps": text(width=58),
+        "Computing": text(width=78, alignment="right"),
+        "People": text(width=72, alignment="right"),
+        "Cost": text(width=60, alignment="right"),
+    }
+    opened = clickable_table(shown, columns, key="runs", alt="Runs, newest first")
+    if opened is not None:
+        places.go(places.RUNS, run=rows[opened].run.run_id)
 
 
 def _watch(newest: str, counts: dict[RunStatus, int]) -> None:

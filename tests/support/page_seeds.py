@@ -95,7 +95,8 @@ class Seeds:
             project="default", run_id=run_id, thread_id=run_id.replace("r-", "th-"), agent="analyst", agent_version="1",
             task=TASK, mode="plan_execute", provider="offline", model="offline-1", status=RunStatus.QUEUED,
             requested_by="ana", created_at=self.ago(minutes_ago), limits=Limits(),
-            tools={"sql_query": 1}, trace_id=hashlib.sha256(run_id.encode()).hexdigest()[:32], root_span_id="0" * 15 + "1",
+            tools={"sql_query": 1}, trace_id=hashlib.sha256(run_id.encode()).hexdigest()[:32],
+            root_span_id="0" * 15 + "1",
         )  # fmt: skip
         return self.records.add_run(replace(run, **changes))
 
@@ -133,20 +134,20 @@ class Seeds:
     def event(self, run: Run, kind: EventKind, text: str, at: datetime, step_id: str | None = None) -> None:
         self.records.add_event(run.project, run.run_id, kind, text, at, step_id=step_id)
 
-    def attempt(
+    def attempt(  # noqa: PLR0917 - a try is told in one line
         self, run: Run, plan: Plan, step_id: str, begin: datetime, seconds: float | None, error: str | None = None
     ) -> None:
         """One try of a step; without seconds it runs, with an error it failed."""
         number = self.records.start_attempt(run.project, run.run_id, plan.version, step_id, begin)
         status, end = StepStatus.RUNNING, None
-        self.event(run, EventKind.STEP_STARTED if number == 1 else EventKind.STEP_RETRIED,
-                   f"{step_id} {plan.step(step_id).tool}" if number == 1 else f"{step_id} try {number}", begin, step_id)  # fmt: skip
+        if number == 1:
+            self.event(run, EventKind.STEP_STARTED, f"{step_id} {plan.step(step_id).tool}", begin, step_id)
+        else:
+            self.event(run, EventKind.STEP_RETRIED, f"{step_id} try {number}", begin, step_id)
         if seconds is not None:
             end = begin + timedelta(seconds=seconds)
             ended = AttemptStatus.FAILED if error else AttemptStatus.COMPLETED
-            self.records.finish_attempt(
-                run.project, run.run_id, plan.version, step_id, number, ended, end, error
-            )
+            self.records.finish_attempt(run.project, run.run_id, plan.version, step_id, number, ended, end, error)
             status = StepStatus.RUNNING if error else StepStatus.COMPLETED
             if error:
                 self.event(run, EventKind.STEP_FAILED, f"{step_id} try {number} failed: {error}", end, step_id)
@@ -159,7 +160,7 @@ class Seeds:
         progress = StepProgress(run_id=run.run_id, plan_version=plan.version, step_id=step_id, status=status, **more)
         self.records.put_steps(run.project, run.run_id, plan.version, [progress])
 
-    def model_call(
+    def model_call(  # noqa: PLR0917 - a call is told in one line
         self, run: Run, role: str, begin: datetime, seconds: float, step_id: str | None, tokens_in: int, tokens_out: int
     ) -> None:
         start = int(begin.timestamp() * 1_000_000_000)
@@ -185,7 +186,8 @@ class Seeds:
             )
         )
 
-    def file(self, run: Run, name: str, content: bytes, media_type: str, at: datetime, step_id: str = "s4") -> None:
+    def file(self, run: Run, name: str, content: bytes, media_type: str, at: datetime) -> None:
+        step_id = "s4"
         folder = self.artifacts / run.run_id
         folder.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(content)
@@ -279,9 +281,13 @@ class Seeds:
         )
 
     def asking(self, run_id: str = "r-0473", minutes_ago: float = 3) -> ApprovalRequest:
-        run = self.run(run_id, minutes_ago, task="Compare the costs of last quarter with the quarter before", requested_by="omar")
+        run = self.run(
+            run_id, minutes_ago, task="Compare the costs of last quarter with the quarter before", requested_by="omar"
+        )
         self.records.update_run("default", run_id, started_at=run.created_at, status=RunStatus.WAITING_HUMAN)
-        return self.request(run, run.created_at + timedelta(seconds=3), question="Which fiscal calendar does “last quarter” mean?")
+        return self.request(
+            run, run.created_at + timedelta(seconds=3), question="Which fiscal calendar does “last quarter” mean?"
+        )
 
     def planning(self, run_id: str = "r-0474", minutes_ago: float = 0.05) -> Run:
         run = self.run(run_id, minutes_ago, task="Summarise support tickets about exports", requested_by="li")
