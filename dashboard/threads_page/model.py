@@ -18,7 +18,7 @@ from agent.checkpoints.records import (
     ThreadSummary,
 )
 from agent.records import AttemptStatus, Effect, EventKind, JsonObject, JsonValue, Run, StepAttempt
-from dashboard.look.formats import NONE, cut, duration, moment, plural, size
+from dashboard.look.formats import NBSP, NONE, cut, duration, moment, plural, size
 from dashboard.look.status import FORK, Look, Slot, look_of
 from dashboard.look.text import code, escape
 from dashboard.threads_page.timeline import Place, Point, Timeline
@@ -79,7 +79,6 @@ def thread_row(thread: ThreadSummary, title: str | None, now: datetime) -> dict[
         "Thread": title or thread.thread_id,
         "Id": thread.thread_id,
         "State": [look_of(thread.status).word],
-        "Next": ", ".join(dict.fromkeys(thread.next or ())) or NONE,
         "Last activity": moment(thread.last_at, now),
         "Checkpoints": thread.checkpoints,
         "Size": size(thread.bytes) if thread.bytes is not None else NONE,
@@ -279,7 +278,7 @@ def _channel_of(path: str) -> str:
 
 def _change_row(change: Change) -> dict[str, str]:
     return {
-        "": f"**{_SIGNS[change.kind]}** {change.kind}",
+        "": f"**{_SIGNS[change.kind]}**{NBSP}{change.kind}",
         "Where": escape(cut(change.path, 60)),
         "Before": _before(change),
         "Now": _now(change),

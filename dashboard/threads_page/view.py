@@ -151,11 +151,11 @@ def thread_table(app: Plandeck, store: CheckpointStore, threads: tuple[ThreadSum
         selection_mode="single-row",
         height="content",
         column_config={
-            "Thread": st.column_config.TextColumn(width="large"),
-            "Id": st.column_config.TextColumn(width="small"),
-            "State": st.column_config.MultiselectColumn(options=list(states), color=list(states.values())),
-            "Next": st.column_config.TextColumn(width="small"),
-            "Checkpoints": st.column_config.NumberColumn(format="localized", width="small"),
+            "Id": st.column_config.TextColumn(width=125),
+            "State": st.column_config.MultiselectColumn(options=list(states), color=list(states.values()), width=160),
+            "Last activity": st.column_config.TextColumn(width=110),
+            "Checkpoints": st.column_config.NumberColumn(format="localized", width=90),
+            "Size": st.column_config.TextColumn(width=80),
         },
         alt="Threads, newest first",
     )

@@ -109,7 +109,7 @@ def test_the_slider_and_the_address_select_the_same() -> None:
 def test_changes_since_the_checkpoint_before() -> None:
     test = page(store="strange", thread="line")
     changes = test.table[1].value
-    assert changes.iloc[0].tolist() == ["**+** added", "done\\[2\\]", "–", "“c”"]
+    assert changes.iloc[0].tolist() == ["**+**\u00a0added", "done\\[2\\]", "–", "“c”"]
     assert "= 1 kept: topic" in text_of(test)
 
 
