@@ -90,13 +90,17 @@ def _planned(state: RunState, answer: ParsedPlan | JsonObject, deps: Deps) -> Ru
     if not isinstance(answer, ParsedPlan):
         if answer["kind"] == "question":
             return {"question": answer["message"]}
-        return {"stop_reason": StopReason.EMPTY_PLAN, "answer": answer["message"], "error": "The planner made no plan."}
+        return {
+            "stop_reason": str(StopReason.EMPTY_PLAN),
+            "answer": answer["message"],
+            "error": "The planner made no plan.",
+        }
     if answer.plan:
         return with_plan(state, answer.plan)
     if answer.question:
         return {"question": answer.question}
     if any(problem.code == "empty_plan" for problem in answer.errors):
-        return {"stop_reason": StopReason.EMPTY_PLAN, "error": "The planner gave a plan without steps twice."}
+        return {"stop_reason": str(StopReason.EMPTY_PLAN), "error": "The planner gave a plan without steps twice."}
     return _fall_back(state, answer, deps)
 
 
@@ -113,7 +117,7 @@ def _fall_back(state: RunState, refused: ParsedPlan, deps: Deps) -> RunState:
         source=PlanSource.FALLBACK,
     )
     if parsed.plan is None:
-        return {"stop_reason": StopReason.INVALID_PLAN, "error": "; ".join(_reasons(refused))}
+        return {"stop_reason": str(StopReason.INVALID_PLAN), "error": "; ".join(_reasons(refused))}
     return with_plan(state, parsed.plan)
 
 
@@ -153,13 +157,13 @@ def review(state: RunState, deps: Deps) -> RunState:
 
 
 def _rejected(decision: JsonObject) -> RunState:
-    return {"stop_reason": StopReason.REJECTED, "question": None, "error": decision.get("note")}
+    return {"stop_reason": str(StopReason.REJECTED), "question": None, "error": decision.get("note")}
 
 
 def _sent_back(state: RunState, decision: JsonObject, deps: Deps) -> RunState:
     if state.get("plan_rounds", 0) > deps.limits.max_replans:
         return {
-            "stop_reason": StopReason.MAX_REPLANS,
+            "stop_reason": str(StopReason.MAX_REPLANS),
             "error": f"The plan was sent back more than {deps.limits.max_replans} times.",
         }
     said = str(decision.get("value") or decision.get("note") or "")
@@ -335,8 +339,8 @@ def _stop_reason(state: RunState) -> str:
     current = plan_of(state)
     statuses = [status_of(state, step.id) for step in current.steps] if current else []
     if statuses and all(status is StepStatus.COMPLETED for status in statuses):
-        return StopReason.COMPLETED
-    return StopReason.STEP_BLOCKED if StepStatus.BLOCKED in statuses else StopReason.MAX_STEPS
+        return str(StopReason.COMPLETED)
+    return str(StopReason.STEP_BLOCKED if StepStatus.BLOCKED in statuses else StopReason.MAX_STEPS)
 
 
 def _observations(state: RunState) -> list[JsonObject]:

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from agent.records import AttemptStatus, RunStatus, StepStatus
-from agent.run.usecases import Plandeck, open_plandeck, pending_request
+from agent.records import AttemptStatus, Decision, RunStatus, StepStatus
+from agent.run.usecases import Plandeck, decide, open_plandeck, pending_request
 from agent.settings import load_settings
 
 TASK = (
@@ -83,7 +83,7 @@ def test_a_run_whose_worker_is_killed_in_a_step_goes_on_after_restart(tmp_path: 
     with worker(tmp_path) as first, open_plandeck(load_settings(home=tmp_path)) as app:
         run_id = plandeck(tmp_path, "run", TASK, "--detach")["run_id"]
         request = wait_for(lambda: pending_request(app, run_id))
-        plandeck(tmp_path, "decide", request.request_id, "approve", "--hash", request.hash, "--as", "li", delay_ms=DELAY_MS)
+        decide(app, request.request_id, Decision.APPROVE, hash=request.hash, by="li")
         wait_for(lambda: step_running(app, run_id, victim))
         first.send_signal(signal.SIGKILL)
         first.wait()

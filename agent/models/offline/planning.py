@@ -155,8 +155,8 @@ def _data_steps(question: Question, tool: str) -> list[Step]:
             f"At most {_spelled(question.count or 1)} rows, each with a name and a figure",
         )
         if question.limit:
-            add(f"Compare each of them with its limit {_when(question)}".strip(), queries.against_limit(question),
-                "A row for each, saying whether it exceeded its limit", (0, 1))  # fmt: skip
+            add(f"Compare each of them with its {queries.limit_noun(question)} {_when(question)}".strip(), queries.against_limit(question),
+                "A row for each that says whether it is over", (0, 1))  # fmt: skip
         add(
             f"Work out the {_figure(question)} of all {_when(question)} for comparison".replace("  ", " "),
             queries.total(question),
@@ -221,7 +221,7 @@ def _goal(question: Question) -> str:
         verb = "Find" if question.kind in (Kind.TOP, Kind.OVER_LIMIT) else "Work out"
         goal = f"{verb} {_subject(question)}"
     if question.kind is Kind.TOP and question.limit:
-        goal += ", and whether any of them exceeded its limit"
+        goal += f", and whether any of them exceeded its {queries.limit_noun(question)}"
     return goal + (", and write a report." if question.report else ".")
 
 

@@ -107,8 +107,8 @@ def against_limit(question: Question) -> str:
         f"{value(question)} AS {name} {_from(question)}{_where(question)} GROUP BY {_group_key(question)} "
         f"ORDER BY {name} {direction}, {group}{f' LIMIT {top}' if top else ''}), "
         f"limits AS ({_limits(question)}) "
-        f'SELECT {group}, {name}, limits.amount AS "limit", ROUND({name} - limits.amount, 2) AS over_by, '
-        f"CASE WHEN limits.amount IS NULL THEN 'no limit' WHEN {name} > limits.amount THEN 'yes' ELSE 'no' END AS exceeded "
+        f'SELECT {group}, {name}, limits.amount AS "{limit_noun(question)}", ROUND({name} - limits.amount, 2) AS over_by, '
+        f"CASE WHEN limits.amount IS NULL THEN 'not set' WHEN {name} > limits.amount THEN 'yes' ELSE 'no' END AS exceeded "
         f"FROM figures LEFT JOIN limits ON limits.key = figures.key ORDER BY {name} {direction}, {group}"
     )
 
@@ -164,6 +164,14 @@ def measure_noun(question: Question) -> str:
     if question.measure.words[-1] in ("amount", "value", "total", "figure"):
         return _table(question).words[-1]
     return " ".join(question.measure.words)
+
+
+def limit_noun(question: Question) -> str:
+    """What the limit is called: `budget` for a table of budgets."""
+    if question.limit is None:
+        return "limit"
+    table, column = question.limit
+    return (table if table is not question.table else column).words[-1]
 
 
 def value_name(question: Question) -> str:

@@ -105,8 +105,7 @@ def _answer_parts(found: Sequence[Found]) -> list[str]:
 
 def _headline(main: Found, first: Found) -> str:
     """The answer in one sentence."""
-    subject = re.sub(r"^(?:Find|Work out|See) ", "", main.description)
-    subject = _with_month(subject, first)
+    subject = _with_month(_subject(main), first)
     cite = f"[{main.n}]" + (
         f" [{first.n}]" if first is not main and _month_of(first) and _month_of(first) in subject else ""
     )
@@ -130,6 +129,11 @@ def _headline(main: Found, first: Found) -> str:
     return f"{_capital(subject)}: {listed} {cite}."
 
 
+def _subject(item: Found) -> str:
+    """What a query was for, from its step's description."""
+    return re.sub(r"^(?:Find|Work out|See) ", "", item.description)
+
+
 def _with_month(subject: str, first: Found) -> str:
     month = _month_of(first)
     return (
@@ -147,14 +151,15 @@ def _limit_sentence(item: Found) -> str:
     """Which exceeded their limit, and by how much."""
     name, over, exceeded = 0, item.columns.index("over_by"), item.columns.index("exceeded")
     above = [row for row in item.rows if row[exceeded] == "yes"]
-    without = [str(row[name]) for row in item.rows if row[exceeded] == "no limit"]
+    without = [str(row[name]) for row in item.rows if row[exceeded] == "not set"]
+    limit = item.columns[over - 1]
     if above:
-        listed = ", ".join(f"{row[name]} by {_written(row[over])}" for row in above)
-        words = f"Yes, exceeded its limit: {listed}" if len(above) == 1 else f"Yes, exceeded their limits: {listed}"
+        listed = " and ".join(f"{row[name]} by {_written(row[over])}" for row in above)
+        words = f"Over {limit}: {listed}"
     else:
-        words = "No, none exceeded its limit"
+        words = f"None of them is over {limit}"
     if without:
-        words += f"; no limit is set for {', '.join(without)}"
+        words += f"; no {limit} is set for {', '.join(without)}"
     return f"{words} [{item.n}]."
 
 
@@ -165,7 +170,7 @@ def _proportion(item: Found) -> str:
         for column, value in zip(item.columns, item.rows[0], strict=True)
         if value is not None
     ]
-    return f"{item.description}: {', '.join(pairs)} [{item.n}]." if pairs else ""
+    return f"{_capital(_subject(item))}: {', '.join(pairs)} [{item.n}]." if pairs else ""
 
 
 def _documents(observations: Sequence[dict[str, Any]]) -> list[str]:
