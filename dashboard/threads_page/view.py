@@ -151,11 +151,12 @@ def thread_table(app: Plandeck, store: CheckpointStore, threads: tuple[ThreadSum
         selection_mode="single-row",
         height="content",
         column_config={
-            "Id": st.column_config.TextColumn(width=125),
-            "State": st.column_config.MultiselectColumn(options=list(states), color=list(states.values()), width=160),
-            "Last activity": st.column_config.TextColumn(width=110),
-            "Checkpoints": st.column_config.NumberColumn(format="localized", width=90),
-            "Size": st.column_config.TextColumn(width=80),
+            "Thread": st.column_config.TextColumn(width=300),
+            "Id": st.column_config.TextColumn(width=120),
+            "State": st.column_config.MultiselectColumn(options=list(states), color=list(states.values()), width=150),
+            "Last activity": st.column_config.TextColumn(width=95),
+            "Checkpoints": st.column_config.NumberColumn(format="localized", width=92),
+            "Size": st.column_config.TextColumn(width=75),
         },
         alt="Threads, newest first",
     )
@@ -463,7 +464,7 @@ def changes_tab(before: CheckpointState | None, state: CheckpointState) -> None:
 def state_tab(state: CheckpointState) -> None:
     """The values as a tree; what was cut can be asked for."""
     if state.values:
-        st.json(model.tree(state.values), expanded=2)
+        st.json(model.tree(state.values), expanded=1)
     else:
         empty("No values yet.")
     if names := model.cut_channels(state.values):
