@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from tomllib import TOMLDecodeError
 
 from pydantic import Field, ValidationError
 from pydantic_settings import (
@@ -78,6 +79,8 @@ def load_settings(**overrides: object) -> Settings:
     """Read the settings; a wrong one raises ConfigurationError that names the variable."""
     try:
         settings = Settings(**overrides)  # type: ignore[arg-type]
+    except TOMLDecodeError as error:
+        raise ConfigurationError(f"plandeck.toml is not valid TOML: {error}.") from error
     except ValidationError as error:
         first = error.errors()[0]
         name = "PLANDECK_" + "_".join(str(part) for part in first["loc"]).upper()

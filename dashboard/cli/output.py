@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -13,14 +14,20 @@ JsonObject = dict[str, Any]
 def print_json(document: object) -> None:
     """One JSON document on stdout."""
     sys.stdout.write(json.dumps(document, ensure_ascii=False, indent=2) + "\n")
+    sys.stdout.flush()
 
 
 def print_error(code: str, message: str, *, as_json: bool) -> None:
     """Say why a command failed: as INTERFACES' error document on stdout, or as a sentence on stderr."""
     if as_json:
-        print_json({"error": {"code": code, "message": message}})
-    else:
-        sys.stderr.write(f"plandeck: {message}\n")
+        try:
+            print_json({"error": {"code": code, "message": message}})
+        except OSError:
+            # Nothing can be written there, and what is still buffered must not be tried again at the exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        else:
+            return
+    sys.stderr.write(f"plandeck: {message}\n")
 
 
 def note(message: str) -> None:
@@ -53,6 +60,7 @@ def print_table(heads: Sequence[str], rows: Iterable[Sequence[object]], *, empty
     for line in lines:
         table.add_row(*(Text(cell) for cell in line))
     Console(file=sys.stdout, highlight=False).print(table)
+    sys.stdout.flush()
 
 
 def plain(value: object) -> str:

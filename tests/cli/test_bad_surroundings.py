@@ -41,7 +41,7 @@ def test_a_newer_database_is_refused_and_left_alone(tmp_path: Path) -> None:
     plandeck = CommandLine(tmp_path)
     plandeck.json("runs", "runs")
     connection = sqlite3.connect(tmp_path / "records.db")
-    connection.execute("UPDATE alembic_version SET version_num = '9999'")
+    connection.execute("UPDATE records_alembic_version SET version_num = '9999'")
     connection.commit()
     connection.close()
     before = (tmp_path / "records.db").read_bytes()
