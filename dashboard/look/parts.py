@@ -138,7 +138,9 @@ def small_table(
     styled = frame.style.format(worded)  # type: ignore[arg-type]  # the stubs do not know columns without a name
     for name, wrong in (stands_out or {}).items():
         red = f"color: {palette()[Slot.RED].text}; font-weight: 600"
-        styled = styled.map(lambda value, wrong=wrong, red=red: red if wrong(value) else "", subset=[name])
+        styled = styled.map(
+            lambda value, wrong=wrong, red=red: red if pd.notna(value) and wrong(value) else "", subset=[name]
+        )
     st.table(styled, border="horizontal", hide_index=True, hide_header=not heads, alt=alt)
 
 

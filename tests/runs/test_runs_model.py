@@ -44,8 +44,9 @@ def seen(status: RunStatus = RunStatus.EXECUTING, plan: Plan | None = PLAN, **mo
 
 
 def decided(start: float, end: float, **changes: object):
+    by = changes.pop("decided_by", "li")
     return a_request(
-        status=RequestStatus.APPROVED, requested_at=at(start), decided_at=at(end), decided_by="li",
+        status=RequestStatus.APPROVED, requested_at=at(start), decided_at=at(end), decided_by=by,
         decision=Decision.APPROVE, **changes,
     )  # fmt: skip
 
@@ -132,7 +133,9 @@ def test_every_context_fits_its_pill() -> None:
     plan = replace(PLAN, steps=(long,))
     for status in StepStatus:
         observed = seen(
-            plan=plan, steps=[StepProgress("r-1", 2, long.id, status)], requests=[decided(4, 44, decided_by=None)]
+            plan=plan,
+            steps=[StepProgress("r-1", 2, long.id, status)],
+            requests=[decided(4, 44, decided_by="somebody-with-a-long-name")],
         )
         assert all(len(metric.context) < 18 for metric in model.metrics(observed))
 

@@ -44,7 +44,7 @@ def test_a_task_that_is_started_opens_its_run(opened: tuple[Plandeck, Seeds]) ->
     run = app.records.runs(app.project)[0]
     assert run.task == "Which region sold most?"
     assert title(test) == "Which region sold most?"
-    assert test.query_params["run"] == [run.run_id]
+    assert test.query_params["run"] == run.run_id
 
 
 def test_a_second_click_of_start_starts_nothing(opened: tuple[Plandeck, Seeds]) -> None:
@@ -89,7 +89,7 @@ def test_a_run_that_waits_leads_to_its_approval(opened: tuple[Plandeck, Seeds]) 
     request = seeds.waiting()
     test = page(RUNS, run=request.run_id)
     button(test, "Review plan").click().run()
-    assert test.query_params["request"] == [request.request_id]
+    assert test.query_params["request"] == request.request_id
 
 
 def test_a_succeeded_run_shows_its_answer_with_sources_and_files(opened: tuple[Plandeck, Seeds]) -> None:

@@ -39,7 +39,8 @@ def ingest(app: Plandeck, seeds: Seeds) -> None:
 
 def page(name: str, **selected: str) -> AppTest:
     """Draw a page, e.g. `page("runs/view.py", run="r-1")`, inside the navigation."""
-    test = AppTest.from_file(str(MAIN), default_timeout=60)
+    # Streamlit knows pages by their files only after a first run.
+    test = AppTest.from_file(str(MAIN), default_timeout=60).run()
     test.switch_page(name)
     for key, value in selected.items():
         test.query_params[key] = value
@@ -50,7 +51,7 @@ def page(name: str, **selected: str) -> AppTest:
 
 def plain(words: str) -> str:
     """Markdown as a reader sees it, roughly: without escapes, marks and no-break spaces."""
-    unescaped = re.sub(r"\\(?=\W)", "", words).replace("\u00a0", " ").replace("\u2060", "")
+    unescaped = re.sub(r"\\(?=[\W_])", "", words).replace("\u00a0", " ").replace("\u2060", "")
     return re.sub(r":(?:[a-z-]+)\[((?:[^\[\]]|\[[^\]]*\])*)\]", r"\1", unescaped).replace("**", "")
 
 
