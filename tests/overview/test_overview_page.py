@@ -1,0 +1,69 @@
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from page_seeds import Seeds
+from pages import button, ingest, labels, metrics, open_pages, page, plain, title, words
+
+from agent.run.usecases import Plandeck
+from dashboard.overview.model import EXAMPLE_TASKS
+
+OVERVIEW = "overview/view.py"
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> Iterator[tuple[Plandeck, Seeds]]:
+    with open_pages(tmp_path / "home") as both:
+        yield both
+
+
+def test_the_first_visit_offers_tasks_and_a_click_fills_the_field(opened: tuple[Plandeck, Seeds]) -> None:
+    app, _ = opened
+    test = page(OVERVIEW)
+    assert title(test) == "Nothing waits for you"
+    assert "No run has been asked for yet" in words(test)
+    button(test, EXAMPLE_TASKS[1]).click().run()
+    assert test.text_area[0].value == EXAMPLE_TASKS[1]
+    assert app.records.runs(app.project) == []
+    button(test, "Start").click().run()
+    assert [run.task for run in app.records.runs(app.project)] == [EXAMPLE_TASKS[1]]
+
+
+def test_what_waits_runs_failed_and_finished_is_there_with_one_primary_button(opened: tuple[Plandeck, Seeds]) -> None:
+    app, seeds = opened
+    seeds.everything()
+    ingest(app, seeds)
+    test = page(OVERVIEW)
+    assert title(test) == "Two things wait for you"
+    assert [item.value for item in test.markdown if item.value.startswith("#####")] == [
+        "##### Running",
+        "##### Failed today",
+        "##### Finished",
+        "##### Ask for something",
+        "##### Health",
+    ]
+    assert {"Review plan", "Answer", "Open run"} <= set(labels(test))
+    assert [item.label for item in test.button if item.proto.type == "primary"] == ["Review plan"]
+    assert metrics(test)["Oldest request"] == "15 min"
+    assert "1 succeeded" in [plain(item.delta) for item in test.metric]
+
+
+def test_a_waiting_item_opens_its_request_and_a_failed_one_its_run(opened: tuple[Plandeck, Seeds]) -> None:
+    _, seeds = opened
+    request = seeds.waiting()
+    run = seeds.failed()
+    test = page(OVERVIEW)
+    button(test, "Open run").click().run()
+    assert test.query_params["run"] == run.run_id
+    test = page(OVERVIEW)
+    button(test, "Review plan").click().run()
+    assert test.query_params["request"] == request.request_id
+
+
+def test_strange_words_of_a_task_stay_text(opened: tuple[Plandeck, Seeds]) -> None:
+    _, seeds = opened
+    seeds.run("r-1", 2, task="$5 and $6 <b>bold</b> ![x](http://evil.example/x.png)")
+    (label,) = [link.proto.label for link in page(OVERVIEW).get("page_link") if "bold" in link.proto.label]
+    assert "\\$5 and \\$6 \\<b\\>bold\\<\\/b\\>" in label
+    assert "![x]" not in label
+    assert "`http://evil.example/x.png`" in label
