@@ -15,7 +15,7 @@ from dashboard.approvals.editing import Checked, Draft
 from dashboard.look import places
 from dashboard.look.colours import palette
 from dashboard.look.figures import show_figure
-from dashboard.look.formats import cut, groups, moment, plural
+from dashboard.look.formats import cut, groups, moment
 from dashboard.look.graph import graph_alt, plan_graph
 from dashboard.look.parts import (
     TWO_TO_ONE,
@@ -61,10 +61,7 @@ def show_list() -> None:
         if request.status is not RequestStatus.PENDING
     ][: model.DECIDED_SHOWN]
     count = app.records.count_pending(app.project)
-    head(
-        "Approvals",
-        f"{plural(count, 'request')} {'waits' if count == 1 else 'wait'}" if count else "Nothing waits for you",
-    )
+    head("", model.headline(count))
     if not pending:
         empty("A run asks here before its plan runs, and when it needs an answer. Start one on the page Runs.")
     for index, request in enumerate(pending):

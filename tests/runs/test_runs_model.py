@@ -225,9 +225,9 @@ def test_the_timeline_tells_planning_people_tries_and_the_answer() -> None:
         "planning": [(1, 4, "plan v1"), (44, 50, "plan v2")],
         "person": [(4, 44, "li · 40.0 s"), (50, 60, "li · 10.0 s")],
         "s1 sql_query": [(60, 64, "")],
-        "s2 search_documents": [(64, 69, "failed"), (70, 74, "try 2")],
+        "s2 policy_search": [(64, 69, "failed"), (70, 74, "try 2")],
         "s3 calculator": [],
-        "s4 write_report": [],
+        "s4 report_file": [],
         "answer": [(74, 80, "")],
     }
 

@@ -97,7 +97,7 @@ def test_a_succeeded_run_shows_its_answer_with_sources_and_files(opened: tuple[P
     test = page(RUNS, run=seeds.succeeded().run_id)
     shown = words(test)
     assert "Only Atlas exceeded its budget, by $11,420" in shown
-    assert "`2` s2 search_documents: FIN-07, 4.2" in shown
+    assert "`2` s2 policy_search: FIN-07, 4.2" in shown
     assert "spend-2026-11.md" in shown
     assert "Cancel" not in labels(test)
 

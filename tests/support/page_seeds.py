@@ -53,12 +53,12 @@ def steps(version: int = 1) -> tuple[PlanStep, ...]:
     made = (
         PlanStep("s1", "Query November spend per project", "sql_query", query, (), "A row per active project"),
         PlanStep(
-            "s2", "Look up the budget-overrun policy", "search_documents", {"query": "budget overrun"}, (),
+            "s2", "Look up the budget-overrun policy", "policy_search", {"query": "budget overrun"}, (),
             "Cites the paragraph that says who must be told",
         ),
         PlanStep("s3", "Rank projects, compute spend minus budget", "calculator", {}, ("s1",), "Three projects"),
         PlanStep(
-            "s4", "Write the report with a source per figure", "write_report", {"file": "spend-2026-11.md"},
+            "s4", "Write the report with a source per figure", "report_file", {"filename": "spend-2026-11.md"},
             ("s2", "s3"), "Every figure cites s1 or s3; policy cited once", Effect.DRAFT,
         ),
     )  # fmt: skip
@@ -249,7 +249,7 @@ class Seeds:
             answer=ANSWER,
             sources=(
                 Source(1, "s1", "sql_query", "14 rows: Atlas 131420, Borealis 98075, Cinder 71330"),
-                Source(2, "s2", "search_documents", "FIN-07, 4.2: Overruns above 5 % are told to the project owner."),
+                Source(2, "s2", "policy_search", "FIN-07, 4.2: Overruns above 5 % are told to the project owner."),
             ),
         )  # fmt: skip
 
