@@ -136,7 +136,7 @@ def ingest(
             taken.append((file, result))
     accepted = sum(result.accepted for _, result in taken)
     if failed:
-        others = f" The other files were taken, {accepted:,} spans." if taken else ""
+        others = f" The other files were taken ({accepted:,} spans)." if taken else ""
         raise RefusedError(" ".join(failed) + others, code="unreadable_file")
     refused = sum(result.refused for _, result in taken)
     errors = [f"{file}: {problem}" for file, result in taken for problem in result.problems]
