@@ -26,7 +26,8 @@ _KINDS: tuple[tuple[re.Pattern[str], frozenset[str]], ...] = (
     ),
     (
         re.compile(
-            r"\b(?:polic(?:y|ies)|rules?|allow(?:s|ed)?|may|procedures?|guidelines?|documents?)\b", re.IGNORECASE
+            r"\b(?:polic(?:y|ies)|rules?|allow(?:s|ed)?|may (?:i|we|one|they|people)|procedures?|guidelines?|documents?)\b",
+            re.IGNORECASE,
         ),
         frozenset(("policy", "document", "search", "searche", "paragraph", "file")),
     ),

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import json_repair
 
 from agent.planning.notes import Notes
-from agent.planning.plain_json import NotPlainError, plain
+from agent.planning.plain_json import DEEPEST, NotPlainError, plain
 from agent.records import JsonValue
 
 GUESSED_CHARACTERS = 40_000
@@ -83,12 +83,17 @@ def loose(text: str, notes: Notes) -> JsonValue:
 
 
 def region_at(text: str, start: int) -> Region:
-    """How far the list or object that begins at `start` reaches, brackets in strings and comments left aside."""
+    """How far the list or object that begins at `start` reaches, brackets in strings and comments left aside.
+
+    NotJsonError if it is nested deeper than any plan.
+    """
     opened: list[str] = []
     torn = False
     for kind, piece, position in _tokens(text, start):
         if kind == "mark" and piece in "{[":
             opened.append(piece)
+            if len(opened) > DEEPEST:
+                raise NotJsonError("The text is nested too deeply.")
         elif kind == "mark" and piece in _CLOSES and _CLOSES[piece] in opened:
             while opened.pop() != _CLOSES[piece]:
                 pass

@@ -184,8 +184,8 @@ def _without_args(words: str) -> tuple[str, JsonObject]:
     found = _ARGS.search(words)
     if found is None:
         return words, {}
-    region = region_at(words, found.end())
     try:
+        region = region_at(words, found.end())
         value = loose(words[region.start : region.end], Notes())
     except NotJsonError:
         return words, {}

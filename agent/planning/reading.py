@@ -26,7 +26,7 @@ from agent.planning.validation import MOST_STEPS_READ, KnownTool, PlanProblem
 from agent.planning.yaml_text import yaml_value
 from agent.records import JsonObject, JsonValue
 
-TEXT_CHARACTERS = 400_000
+TEXT_CHARACTERS = 200_000
 """A longer text is not read at all."""
 QUESTION_CHARACTERS = 4_000
 
@@ -74,16 +74,17 @@ def _read_text(text: str, tools: Mapping[str, KnownTool], goal: str | None) -> R
     if len(text) > TEXT_CHARACTERS:
         message = f"The answer has {len(text)} characters; at most {TEXT_CHARACTERS} are read."
         return ReadPlan(None, problem=PlanProblem("too_long", None, message))
-    body = text.strip().lstrip("\ufeff").strip()
+    body = _words(text).lstrip("\ufeff").strip()
     notes = Notes()
+    if "\ufffd" in body and "\ufffd" not in text:
+        notes.add("odd_characters")
     try:
         value = strict(body, notes)
     except (ValueError, RecursionError):
-        return _read_words(body, tools, goal)
+        return _read_words(body, notes, tools, goal)
     if isinstance(value, str):
         notes.add("json_in_text")
-        inner = _read_words(value, tools, goal)
-        return ReadPlan(inner.draft, (*notes.codes(), *inner.repairs), inner.problem, inner.question)
+        return _read_words(value, notes, tools, goal)
     return _read_value(value, notes, tools, goal)
 
 
@@ -95,8 +96,7 @@ def _read_value(value: JsonValue, notes: Notes, tools: Mapping[str, KnownTool], 
     return _no_plan(said, "The answer is JSON without a list of steps.", asked=asks(value))
 
 
-def _read_words(text: str, tools: Mapping[str, KnownTool], goal: str | None) -> ReadPlan:
-    notes = Notes()
+def _read_words(text: str, notes: Notes, tools: Mapping[str, KnownTool], goal: str | None) -> ReadPlan:
     visible = without_thinking(text, notes)
     raw = _raw_in_words(visible, tools, notes)
     if raw is not None and (raw.steps or not asks({**raw.beside})):
@@ -263,8 +263,8 @@ def _drafted(raw: RawPlan, notes: Notes, tools: Mapping[str, KnownTool], goal: s
     return ReadPlan(draft, notes.codes())
 
 
-def _words(goal: str | None) -> str:
-    return str(plain(goal or "", mend=True)).strip()
+def _words(text: str | None) -> str:
+    return str(plain(text or "", mend=True)).strip()
 
 
 def _headline(part: str, aliases: tuple[str, ...], beside: Mapping[str, tuple[str, JsonValue]], notes: Notes) -> str:

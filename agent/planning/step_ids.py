@@ -166,4 +166,4 @@ def _listed(text: str) -> list[JsonValue] | None:
             return None
         return value if isinstance(value, list) else None
     parts = [part.strip() for part in _BETWEEN.split(text) if part.strip()]
-    return list(parts) if len(parts) > 1 else None
+    return list(parts) if parts and parts != [text] else None

@@ -11,7 +11,6 @@ from agent.planning.key_names import (
     CRITERIA,
     DEPENDENCIES,
     DESCRIPTION,
-    PARTS,
     STEP_ID,
     STEPS,
     WEAK,
@@ -34,14 +33,19 @@ _REFERENCE = re.compile(
 
 
 def looks_like_step(value: JsonValue, tools: Mapping[str, KnownTool]) -> bool:
-    """Whether an object by itself can be nothing but a step: it says what to do, and says it in a step's words."""
+    """Whether an object by itself can be nothing but a step: it says what to do, and says it in a step's words.
+
+    `{"id": 1, "name": "Bo"}` is data and `{"name": "f", "arguments": {}}` the call of some function.
+    """
     if not isinstance(value, dict):
         return False
     names = by_bare_name(value)
-    parts = {part for part, aliases in PARTS.items() if any(name in names for name in aliases)}
-    says = "description" in parts or tool_key(names, tools) is not None
-    strong = any(name not in WEAK and any(name in aliases for aliases in PARTS.values()) for name in names)
-    return says and strong
+    if tool_key(names, tools) is not None:
+        return True
+    says = [name for name in DESCRIPTION if name in names]
+    return any(name not in WEAK for name in says) or bool(
+        says and any(name in names and name not in WEAK for name in (*DEPENDENCIES, *CRITERIA))
+    )
 
 
 def raw_steps(values: Sequence[JsonValue], tools: Mapping[str, KnownTool], notes: Notes) -> list[RawStep]:

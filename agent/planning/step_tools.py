@@ -11,6 +11,7 @@ from jsonschema import Draft202012Validator
 from agent.planning.key_names import ARGS, TOOL, bare, by_bare_name
 from agent.planning.loose_json import NotJsonError, loose, strict
 from agent.planning.notes import Notes
+from agent.planning.plain_json import NotPlainError, plain
 from agent.planning.validation import KnownTool
 from agent.records import JsonObject, JsonValue
 
@@ -130,8 +131,9 @@ def _keywords(text: str) -> JsonObject | None:
         call = ast.parse(f"f({text})", mode="eval").body
         if not isinstance(call, ast.Call) or call.args:
             return None
-        return {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords if keyword.arg}
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        found = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords if keyword.arg}
+        return dict(plain(found, mend=True))
+    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError, NotPlainError):
         return None
 
 

@@ -10,12 +10,11 @@ from agent.planning.loose_json import NotJsonError, loose, region_at, value_at
 from agent.planning.notes import Notes
 from agent.records import JsonValue
 
-_TAGS = r"think|thinking|thought|thoughts|reasoning|reflection|scratchpad|analysis"
-_THOUGHT = re.compile(
-    rf"[<\[](?P<tag>{_TAGS})(?:\s[^<>\[\]]*)?[>\]].*?[<\[]/(?P=tag)\s*[>\]]", re.IGNORECASE | re.DOTALL
+_TAG = re.compile(
+    r"<\|?(?P<closes>/)?(?:think|thinking|thought|thoughts|reasoning|reflection|scratchpad|analysis)(?:\s[^<>]{0,200})?>"
+    r"|\[(?P<also_closes>/)?THINK\]",
+    re.IGNORECASE,
 )
-_OPENED = re.compile(rf"<(?:{_TAGS})(?:\s[^<>]*)?>|\[THINK\]", re.IGNORECASE)
-_CLOSED = re.compile(rf"<\|?/(?:{_TAGS})\s*>|\[/THINK\]", re.IGNORECASE)
 _FINAL_CHANNEL = re.compile(r"<\|channel\|>\s*final[^<]*<\|message\|>")
 _FENCE = re.compile(
     r"^[ \t>]*(?:```|~~~)[ \t]*[\w+-]*[ \t]*\r?\n(.*?)(?:^[ \t>]*(?:```|~~~)|\Z)", re.DOTALL | re.MULTILINE
@@ -43,13 +42,19 @@ def without_thinking(text: str, notes: Notes) -> str:
     is the last thing in it, the value is the answer and only the words before it were thoughts.
     """
     channels = list(_FINAL_CHANNEL.finditer(text))
-    visible = text[channels[-1].end() :] if channels else text
-    visible = _THOUGHT.sub(" ", visible)
-    closed = list(_CLOSED.finditer(visible))
-    visible = visible[closed[-1].end() :] if closed else visible
-    opened = _OPENED.search(visible)
-    if opened is not None:
-        visible = visible[: opened.start()] + _answer_after(visible[opened.end() :])
+    said = text[channels[-1].end() :] if channels else text
+    kept: list[str] = []
+    place, thinking = 0, False
+    for tag in _TAG.finditer(said):
+        if tag["closes"] or tag["also_closes"]:
+            # One that closes nothing ends a thought whose beginning the model's template swallowed.
+            kept = kept if thinking else []
+            place, thinking = tag.end(), False
+        elif not thinking:
+            kept.append(said[place : tag.start()])
+            place, thinking = tag.end(), True
+    kept.append(_answer_after(said[place:]) if thinking else said[place:])
+    visible = " ".join(kept)
     if visible != text:
         notes.add("thinking_removed")
     return visible
@@ -105,7 +110,10 @@ def _value_from(text: str, start: int) -> tuple[Found | None, int]:
 
 def _mended_from(text: str, start: int) -> tuple[Found | None, int]:
     notes = Notes()
-    region = region_at(text, start)
+    try:
+        region = region_at(text, start)
+    except NotJsonError:
+        return None, len(text)
     if region.cut:
         notes.add("cut_off")
     try:

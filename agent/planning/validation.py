@@ -6,7 +6,6 @@ A draft is `{"goal", "rationale", "steps": [{"id", "description", "tool", "args"
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -230,10 +229,11 @@ def _tool_problems(steps: Sequence[PlanStep], tools: Mapping[str, KnownTool]) ->
 
 def _hash_problem(step: PlanStep) -> Iterator[PlanProblem]:
     try:
-        canonical_json(step.args)
+        characters = len(canonical_json(step.args).decode())
     except NotHashableError as error:
         yield _problem("bad_arguments", step.id, f"{step.id} args: {error.message}")
-    if len(json.dumps(step.args, ensure_ascii=False)) > ARGS_CHARACTERS:
+        return
+    if characters > ARGS_CHARACTERS:
         message = f"{step.id} args: longer than {ARGS_CHARACTERS} characters; let the step read it instead."
         yield _problem("too_long", step.id, message)
 

@@ -10,7 +10,7 @@ from agent.planning.key_names import GOAL, RATIONALE, STEPS, bare
 from agent.planning.plain_json import NotPlainError, plain
 from agent.records import JsonValue
 
-CHARACTERS = 60_000
+CHARACTERS = 15_000
 """A longer text is not read as YAML: the parser is slow."""
 
 _KEY = re.compile(r"([A-Za-z][\w -]{0,30}):(?:\s|$)")
@@ -28,12 +28,13 @@ class _JsonLikeLoader(yaml.SafeLoader):  # type: ignore[misc]  # untyped base cl
         return super().compose_node(parent, index)
 
 
-_JsonLikeLoader.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile(r"true|false|True|False"), list("tfTF"))
-_JsonLikeLoader.add_implicit_resolver("tag:yaml.org,2002:null", re.compile(r"null|~|None|"), ["n", "~", "N", ""])
-_JsonLikeLoader.add_implicit_resolver("tag:yaml.org,2002:int", re.compile(r"-?(?:0|[1-9]\d*)"), list("-0123456789"))
-_JsonLikeLoader.add_implicit_resolver(
-    "tag:yaml.org,2002:float", re.compile(r"-?(?:0|[1-9]\d*)\.\d+(?:[eE][+-]?\d+)?"), list("-0123456789")
-)
+for _tag, _pattern, _first in (
+    ("bool", r"^(?:true|false|True|False)$", "tfTF"),
+    ("null", r"^(?:null|~|None|)$", ["n", "~", "N", ""]),
+    ("int", r"^-?(?:0|[1-9]\d*)$", "-0123456789"),
+    ("float", r"^-?(?:0|[1-9]\d*)\.\d+(?:[eE][+-]?\d+)?$", "-0123456789"),
+):
+    _JsonLikeLoader.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(_pattern), list(_first))
 
 
 def yaml_value(text: str) -> JsonValue:
