@@ -19,7 +19,8 @@ from agent.records import (
 )
 from dashboard.look.formats import age, cut, duration, moment, money, plural
 
-TITLE_CHARACTERS = 90
+TITLE_CHARACTERS = 120
+ROW_CHARACTERS = 60
 REASON_CHARACTERS = 60
 COUNT_WORDS = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten")
 EXAMPLE_TASKS = (
@@ -191,7 +192,7 @@ def running_item(run: Run, seen: Observed) -> RunningItem:
     return RunningItem(
         run_id=run.run_id,
         status=run.status,
-        title=cut(run.task, TITLE_CHARACTERS),
+        title=cut(run.task, ROW_CHARACTERS),
         facts=f"{run.run_id} · {run.requested_by} · {verb} {age(at, seen.now)} ago",
         progress=words,
         share=done / len(steps) if steps else 0.0,
@@ -226,7 +227,7 @@ def finished_row(run: Run, seen: Observed) -> FinishedRow:
     return FinishedRow(
         run_id=run.run_id,
         status=run.status,
-        title=cut(run.task, TITLE_CHARACTERS),
+        title=cut(run.task, ROW_CHARACTERS),
         who=run.requested_by,
         when=_short_time(run.finished_at, seen.now),
         computing=duration((seen.computing or {}).get(run.run_id)),

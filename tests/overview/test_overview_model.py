@@ -122,7 +122,7 @@ def test_a_request_without_task_or_plan_is_still_shown() -> None:
 
 def test_a_long_task_is_cut() -> None:
     item = waiting_item(request(payload={"kind": "plan", "task": "word " * 100}), NOW)
-    assert len(item.title) <= 90
+    assert len(item.title) <= 120
     assert item.title.endswith("…")
 
 
