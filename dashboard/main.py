@@ -51,9 +51,9 @@ def who() -> None:
 def main() -> None:
     """Draw the page."""
     count = waiting()
-    st.set_page_config(
-        page_title=f"({count}) Plandeck" if count else "Plandeck", page_icon=":material/account_tree:", layout="wide"
-    )
+    # An icon by name would be fetched from a stranger's server.
+    icon = str(STATIC / "mark-light.svg")
+    st.set_page_config(page_title=f"({count}) Plandeck" if count else "Plandeck", page_icon=icon, layout="wide")
     page = st.navigation(pages(count))
     kind = "dark" if st.context.theme.type == "dark" else "light"
     st.logo(STATIC / f"logo-{kind}.svg", icon_image=STATIC / f"mark-{kind}.svg")

@@ -13,7 +13,9 @@ IDLE_WIDTH = 0.05
 MOST_CUT = 0.6
 """What bands may take of the axis altogether."""
 IDLE_FROM = 0.25
-"""A standstill of more than this share of the computing time is cut."""
+"""A standstill of more than this share of the computing time is cut,"""
+IDLE_AT_LEAST = timedelta(seconds=5)
+"""unless it is as short as this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,7 @@ def make_axis(start: datetime, end: datetime, people: Sequence[Interval], busy: 
     pieces = _joined(bounds, kinds)
     computing = sum((last - first for (first, last), kind in pieces if kind == "busy"), timedelta(0))
     cut = [
-        kind == "person" or (kind == "idle" and (last - first) > computing * IDLE_FROM)
+        kind == "person" or (kind == "idle" and (last - first) > max(computing * IDLE_FROM, IDLE_AT_LEAST))
         for (first, last), kind in pieces
     ]
     return Axis(tuple(_placed(pieces, cut)))

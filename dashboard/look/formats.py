@@ -130,6 +130,12 @@ def short_id(value: str | None, ends: int = 6) -> str:
     return value if len(value) <= 2 * ends + 4 else f"{value[:ends]}…{value[-ends:]}"
 
 
+def short_name(name: str, characters: int = 24) -> str:
+    """A file name with its middle left out where it is long; its end says what kind of file it is."""
+    ending = 8
+    return name if len(name) <= characters else f"{name[: characters - ending - 1]}…{name[-ending:]}"
+
+
 def size(count: int | None) -> str:
     """Bytes as `640 B`, `2.1 KB`, `212 MB`."""
     if count is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
@@ -67,11 +67,12 @@ def plan_graph(nodes: Sequence[Node], colours: Palette) -> go.Figure:
     made.update_xaxes(range=[-0.002, 1.002], visible=False)
     made.update_yaxes(range=[placed.height + 2, -2], visible=False)
     made.update_layout(barmode="overlay", hovermode="closest")
-    pen = _Pen(made, form, colours, columns)
+    pen = _Pen(form, colours, columns)
     for path in placed.paths:
         pen.edge(path)
     for node in nodes:
         pen.node(node, placed.y[node.step.id])
+    pen.draw(made)
     return made
 
 
@@ -93,14 +94,17 @@ def _form(columns: int) -> _Form:
     return _Form(columns, height=44, gap=14, between=0.03)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Pen:
-    """Draws nodes and edges into a figure."""
+    """Collects boxes, words and lines, and draws all of them at once: one by one is slow."""
 
-    made: go.Figure
     form: _Form
     colours: Palette
     columns: dict[str, int]
+    boxes: list[tuple[Node, float, float]] = field(default_factory=list)
+    notes: list[dict[str, Any]] = field(default_factory=list)
+    xs: list[float | None] = field(default_factory=list)
+    ys: list[float | None] = field(default_factory=list)
 
     def left(self, column: int) -> float:
         """Where the boxes of a column begin."""
@@ -108,19 +112,7 @@ class _Pen:
 
     def node(self, node: Node, y: float) -> None:
         x, tones = self.left(self.columns[node.step.id]), self.colours[node.look.slot]
-        self.made.add_bar(
-            orientation="h",
-            base=[x],
-            x=[self.form.width],
-            y=[y],
-            width=[self.form.height],
-            marker={
-                "color": tones.tint if node.tinted else self.colours.paper,
-                "line": {"color": tones.solid if node.tinted else self.colours.line, "width": 1.5},
-                "cornerradius": 8,
-            },
-            hovertemplate=tooltip(node.hover),
-        )
+        self.boxes.append((node, x, y))
         ink = tones.text if node.tinted else self.colours.muted
         icon = {"size": 20 if self.form.columns <= 4 else 16, "color": ink, "family": ICON_FONT}
         words = {"size": 12, "color": self.colours.text}
@@ -138,41 +130,42 @@ class _Pen:
             self.write(x, y, 30, f"<b>{plain(name)}</b>", words)
 
     def write(self, x: float, y: float, shift: float, text: str, font: dict[str, Any], /) -> None:
-        self.made.add_annotation(
-            x=x,
-            y=y,
-            xshift=shift,
-            text=text,
-            font=font,
-            showarrow=False,
-            xanchor="left",
-            yanchor="middle",
-            align="left",
-        )
+        place = {"x": x, "y": y, "xshift": shift, "xanchor": "left", "yanchor": "middle", "align": "left"}
+        self.notes.append({**place, "text": text, "font": font, "showarrow": False})
 
     def edge(self, path: Path) -> None:
-        tone = self.colours[Slot.GRAY].solid
-        xs: list[float] = []
-        ys: list[float] = []
+        shares = [point / EDGE_POINTS for point in range(EDGE_POINTS + 1)]
         for offset, (start, end) in enumerate(pairwise(path.ys)):
             left = self.left(self.columns[path.source] + offset) + self.form.width
-            shares = [point / EDGE_POINTS for point in range(EDGE_POINTS + 1)]
-            xs += [left + self.form.between * share * 0.94 for share in shares]
-            ys += [start + (end - start) * _ease(share) for share in shares]
-        self.made.add_scatter(
-            x=xs, y=ys, mode="lines", line={"color": tone, "width": 1.2, "simplify": False}, hoverinfo="skip"
+            self.xs += [left + self.form.between * share * 0.94 for share in shares]
+            self.ys += [start + (end - start) * _ease(share) for share in shares]
+        head = {"arrowhead": 2, "arrowsize": 1.3, "arrowwidth": 1.2, "arrowcolor": self.colours[Slot.GRAY].solid}
+        x = self.left(self.columns[path.target])
+        self.notes.append({"x": x, "y": path.ys[-1], "ax": -7, "ay": 0, "text": "", **head})
+        self.xs.append(None)
+        self.ys.append(None)
+
+    def draw(self, made: go.Figure) -> None:
+        tones = [(node.tinted, self.colours[node.look.slot]) for node, _, _ in self.boxes]
+        made.add_bar(
+            orientation="h",
+            base=[x for _, x, _ in self.boxes],
+            x=[self.form.width] * len(self.boxes),
+            y=[y for _, _, y in self.boxes],
+            width=[self.form.height] * len(self.boxes),
+            marker={
+                "color": [tone.tint if tinted else self.colours.paper for tinted, tone in tones],
+                "line": {
+                    "color": [tone.solid if tinted else self.colours.line for tinted, tone in tones],
+                    "width": 1.5,
+                },
+                "cornerradius": 8,
+            },
+            hovertemplate=[tooltip(node.hover) for node, _, _ in self.boxes],
         )
-        self.made.add_annotation(
-            x=self.left(self.columns[path.target]),
-            y=ys[-1],
-            ax=-7,
-            ay=0,
-            text="",
-            arrowhead=2,
-            arrowsize=1.3,
-            arrowwidth=1.2,
-            arrowcolor=tone,
-        )
+        line = {"color": self.colours[Slot.GRAY].solid, "width": 1.2, "simplify": False}
+        made.add_scatter(x=self.xs, y=self.ys, mode="lines", line=line, hoverinfo="skip")
+        made.update_layout(annotations=self.notes)
 
 
 def _lines(node: Node, form: _Form, ink: str) -> str:

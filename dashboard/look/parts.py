@@ -137,11 +137,13 @@ def small_table(
     worded = {name: _none_aware(form) for name, form in (formats or {}).items()}
     styled = frame.style.format(worded)  # type: ignore[arg-type]  # the stubs do not know columns without a name
     for name, wrong in (stands_out or {}).items():
-        red = f"color: {palette()[Slot.RED].text}; font-weight: 600"
-        styled = styled.map(
-            lambda value, wrong=wrong, red=red: red if pd.notna(value) and wrong(value) else "", subset=[name]
-        )
+        styled = styled.map(_red_where(wrong), subset=[name])
     st.table(styled, border="horizontal", hide_index=True, hide_header=not heads, alt=alt)
+
+
+def _red_where(wrong: Callable[[Any], bool]) -> Callable[[Any], str]:
+    red = f"color: {palette()[Slot.RED].text}; font-weight: 600"
+    return lambda value: "" if pd.isna(value) or not wrong(value) else red
 
 
 def _none_aware(form: Format) -> Format:

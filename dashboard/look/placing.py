@@ -105,12 +105,12 @@ def _extent(block: Sequence[_Thing], gap: float) -> float:
 
 
 def _top(block: Sequence[_Thing], gap: float) -> float:
-    """Where a block begins if its members are on average where they want to be."""
+    """Where a block begins if its members are on average where they want to be; nodes count more than edges."""
     offset, drift = 0.0, 0.0
     for thing in block:
-        drift += thing.wanted - (offset + thing.height / 2)
+        drift += thing.height * (thing.wanted - (offset + thing.height / 2))
         offset += thing.height + gap
-    return drift / len(block)
+    return drift / sum(thing.height for thing in block)
 
 
 def _bottom(block: Sequence[_Thing], gap: float) -> float:

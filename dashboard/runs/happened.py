@@ -25,7 +25,7 @@ def timeline(seen: Observed) -> Timeline | None:
     lanes = [
         *([PLANNING] if PLANNING in used else []),
         *([PERSON_LANE] if waits else []),
-        *(_lane(seen, step.id) for step in (seen.plan.steps if seen.plan else ())),
+        *(_lane(seen, step.id) for step in (seen.plan.steps if seen.plan and seen.attempts else ())),
         *([ANSWER] if ANSWER in used else []),
     ]
     if not lanes:

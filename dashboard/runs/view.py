@@ -13,7 +13,7 @@ from agent.records import RequestKind, RunStatus
 from dashboard.look import places
 from dashboard.look.colours import palette
 from dashboard.look.figures import show_figure
-from dashboard.look.formats import cut, duration, groups, moment, money, plural, size, tokens
+from dashboard.look.formats import cut, duration, groups, moment, money, plural, short_name, size, tokens
 from dashboard.look.graph import graph_alt, plan_graph
 from dashboard.look.parts import (
     TWO_TO_ONE,
@@ -234,7 +234,8 @@ def _files(seen: model.Observed) -> None:
         empty("No files yet." if not seen.run.status.ended else "The run wrote no files.")
     for artifact in seen.artifacts:
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(small(f":material/draft: {escape(artifact.name)}"), width="stretch")
+            shown = small(f":material/draft: {escape(short_name(artifact.name))}")
+            st.markdown(shown, help=escape(artifact.name), width="stretch")
             st.caption(size(artifact.bytes), width="content")
             st.download_button(
                 "Download",

@@ -28,23 +28,23 @@ def test_the_more_columns_the_less_is_written_into_a_box(columns: int, shown: st
 
 
 def test_every_step_can_be_pointed_at() -> None:
-    bars = [trace for trace in plan_graph(chain(3), COLOURS).data if trace.type == "bar"]
-    assert len(bars) == 3
-    assert all("Look up the stock" in bar.hovertemplate for bar in bars)
+    drawn = plan_graph(chain(3), COLOURS).data[0]
+    assert len(drawn.x) == 3
+    assert all("Look up the stock" in hover for hover in drawn.hovertemplate)
 
 
 def test_text_of_strangers_is_no_markup_in_a_drawing() -> None:
     nodes = chain(1, "<a href='http://evil.example'>x</a> %{y}")
     drawn = plan_graph(nodes, COLOURS)
-    assert "&lt;a" in drawn.data[0].hovertemplate
-    assert "%{y}" not in drawn.data[0].hovertemplate
+    assert "&lt;a" in drawn.data[0].hovertemplate[0]
+    assert "%{y}" not in drawn.data[0].hovertemplate[0]
     assert not any("<a" in (note.text or "") for note in drawn.layout.annotations)
 
 
 def test_a_grave_step_stands_out() -> None:
     step = PlanStep("s1", "Tell", "send", effect=Effect.SEND_EXTERNAL)
     drawn = plan_graph([Node(step, look_of(step.effect), "send", "s1", True)], COLOURS)
-    assert drawn.data[0].marker.color == COLOURS[Slot.ORANGE].tint
+    assert drawn.data[0].marker.color[0] == COLOURS[Slot.ORANGE].tint
 
 
 def test_the_graph_says_itself_in_words() -> None:
@@ -71,10 +71,10 @@ def timeline(live: bool) -> Timeline:
 
 def test_the_timeline_draws_every_bar_and_says_now_while_it_goes_on() -> None:
     drawn = timeline_figure(timeline(True), COLOURS)
-    assert len(drawn.data) == 3
+    assert len(drawn.data[0].x) == 3
     assert "now" in [note.text for note in drawn.layout.annotations]
     assert "now" not in [note.text for note in timeline_figure(timeline(False), COLOURS).layout.annotations]
-    assert "<b>" not in drawn.data[1].hovertemplate
+    assert "<b>" not in drawn.data[0].hovertemplate[1]
 
 
 def test_the_timeline_says_itself_in_words() -> None:
