@@ -171,7 +171,7 @@ def _data_steps(question: Question, tool: str) -> list[Step]:
             "One row with a figure",
         )
     elif question.kind is Kind.TREND:
-        add(f"Work out {what}", queries.series(question), "One row for each month")
+        add(f"Work out {what}", queries.series(question), "A row for each month")
         add(
             "Work out the change from the first month to the last",
             queries.change(question),
@@ -179,7 +179,7 @@ def _data_steps(question: Question, tool: str) -> list[Step]:
             (0, 1),
         )
     elif question.kind is Kind.COMPARISON:
-        add(f"Work out {what}", queries.ranking(question), "One row for each, with a figure")
+        add(f"Work out {what}", queries.ranking(question), "A row for each, with a figure")
         add(
             "Work out how far the highest and the lowest are apart",
             queries.difference(question),

@@ -1,0 +1,103 @@
+import re
+from pathlib import Path
+
+from playwright.sync_api import Page, expect
+from served import served
+
+from agent.records import AttemptStatus, RunStatus
+from agent.run.usecases import open_plandeck
+from agent.settings import load_settings
+
+TASK = (
+    "Which three projects cost most in the latest month with data, and did any exceed its budget? Write a short report."
+)
+WORDING = "Find the three dearest projects of the newest month"
+PATIENCE_MS = 90_000
+
+
+def start_task(window: Page, url: str) -> None:
+    window.goto(f"{url}/runs")
+    window.get_by_label("New run").fill(TASK)
+    window.get_by_role("button", name="Start").click()
+    expect(window.get_by_role("heading", level=1)).to_contain_text("Which three projects", timeout=PATIENCE_MS)
+
+
+def open_review(window: Page) -> None:
+    window.get_by_role("button", name="Review plan").first.click()
+    expect(window.get_by_text("If you approve")).to_be_visible()
+
+
+def test_a_task_becomes_an_approved_executed_costed_and_replayable_run(window: Page, home: Path) -> None:
+    with served(home, PLANDECK_OFFLINE_DELAY_MS="150") as server:
+        # Point 2: a plan appears, and nothing has been executed.
+        start_task(window, server.url)
+        open_review(window)
+        for words in ("The agent understood", "sql_query", "report_file", "Done when", "draft"):
+            expect(window.get_by_text(words).first).to_be_visible()
+        with open_plandeck(load_settings(home=home)) as app:
+            run = app.records.runs(app.project)[0]
+            assert run.status is RunStatus.WAITING_HUMAN
+            assert 3 <= len(app.records.plans(app.project, run.run_id)[0].steps) <= 6
+            assert app.records.attempts(app.project, run.run_id) == []
+
+        # Point 3: change a step's wording, approve, watch without touching the page, read the answer and the report.
+        window.get_by_role("button", name="Edit").click()
+        wording = window.get_by_label("What it does").nth(1)
+        wording.fill(WORDING)
+        wording.press("Tab")
+        approve = window.get_by_role("button", name="Approve as edited")
+        expect(approve).to_be_enabled()
+        approve.click()
+        open_run = window.get_by_role("button", name="Open run")
+        expect(open_run).to_be_visible()
+        open_run.click()
+        expect(window.get_by_text("succeeded").first).to_be_visible(timeout=PATIENCE_MS)
+        expect(window.get_by_text(WORDING).first).to_be_visible()
+        expect(window.get_by_text("Answer", exact=True)).to_be_visible()
+        expect(window.get_by_text("132,190.57").first).to_be_visible()
+        expect(window.get_by_text("12,190.57").first).to_be_visible()
+        with window.expect_download() as download:
+            window.get_by_test_id("stDownloadButton").get_by_role("button").first.click()
+        assert "132,190.57" in Path(download.value.path()).read_text()
+
+        # Point 4: calls, tokens, cost and planning share.
+        window.goto(f"{server.url}/costs")
+        for words in ("Cost", "Tokens", "Model calls", "Planning share", "offline"):
+            expect(window.get_by_text(words).first).to_be_visible()
+
+        # Point 5: every checkpoint in order, what each node wrote, the state, what changed.
+        window.goto(f"{server.url}/threads?thread={run.thread_id}")
+        expect(window.get_by_text(re.compile(r"Checkpoint \d+ of \d+"))).to_be_visible()
+        expect(window.get_by_text("complete").first).to_be_visible()
+
+        with open_plandeck(load_settings(home=home)) as app:
+            done = app.records.run(app.project, run.run_id)
+            assert done.status is RunStatus.SUCCEEDED
+            assert app.records.plans(app.project, run.run_id)[1].step("s2").description == WORDING
+            usage = app.spans.run_usage(app.project, run.run_id)
+            assert usage.calls == len([span for span in app.spans.run_spans(app.project, run.run_id) if span.counted])
+
+
+def test_a_server_killed_in_the_middle_of_a_step_goes_on_when_it_is_started_again(window: Page, home: Path) -> None:
+    with served(home, PLANDECK_OFFLINE_DELAY_MS="1500") as server:
+        start_task(window, server.url)
+        open_review(window)
+        window.get_by_role("button", name=re.compile("Approve version 1")).click()
+        window.get_by_role("button", name="Open run").click()
+        address = window.url
+        expect(window.get_by_text(re.compile(r"\brunning\b")).first).to_be_visible(timeout=PATIENCE_MS)
+        server.kill()
+        port = server.port
+    with open_plandeck(load_settings(home=home)) as app:
+        run = app.records.runs(app.project)[0]
+        cut = [item for item in app.records.attempts(app.project, run.run_id) if item.status is AttemptStatus.RUNNING]
+        assert len(cut) == 1, "nothing was killed in the middle of a step"
+    with served(home, port=port) as server:
+        window.goto(address)
+        expect(window.get_by_text("succeeded").first).to_be_visible(timeout=PATIENCE_MS)
+        with open_plandeck(load_settings(home=home)) as app:
+            attempts = app.records.attempts(app.project, run.run_id)
+            completed = [item.step_id for item in attempts if item.status is AttemptStatus.COMPLETED]
+            assert completed == [step.id for step in app.records.plans(app.project, run.run_id)[0].steps]
+            again = [item.step_id for item in attempts if item.status is AttemptStatus.INTERRUPTED]
+            assert again == [cut[0].step_id]
