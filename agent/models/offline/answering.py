@@ -27,6 +27,8 @@ def answer(request: ChatRequest) -> Answer:
         return Call("propose_plan", planning.propose(request))
     if "judge_step" in request.functions:
         return Call("judge_step", judging.judge(request))
+    if request.json_wanted:
+        return json.dumps(_as_json(request), ensure_ascii=False)
     if request.functions:
         return _execute(request)
     if "Observations" in request.sections:
@@ -36,6 +38,11 @@ def answer(request: ChatRequest) -> Answer:
     return f"I am the offline model. {planning.KNOWN}, when asked to plan. {planning.REMEDY}"
 
 
+def _as_json(request: ChatRequest) -> dict[str, Any]:
+    """The same arguments for a client that asks for JSON instead of a call: the sections say which are meant."""
+    return judging.judge(request) if "Observation" in request.sections else planning.propose(request)
+
+
 def _execute(request: ChatRequest) -> Answer:
     """Call the step's tool with its fixed arguments, and fill in those that are open."""
     if request.last_observation is not None:
@@ -43,7 +50,7 @@ def _execute(request: ChatRequest) -> Answer:
     step = request.json_section("Step", {})
     name = step.get("tool")
     if name not in request.functions:
-        return f"The step wants {name}, which is not offered."
+        return f"I am the offline model and cannot do this: the step wants {name}, which is not offered."
     arguments = dict(step.get("args", {}))
     open_arguments = [key for key in request.functions[name].get("required", []) if key not in arguments]
     results = request.json_section("Earlier results", [])

@@ -31,11 +31,15 @@ class ChatRequest:
     """Name to JSON Schema of the functions that may be called."""
     last_observation: str | None
     """The content of the last message if it is a tool's."""
+    json_wanted: bool
+    """Whether the answer is to be JSON text."""
 
     @classmethod
     def from_body(cls, body: dict[str, Any]) -> ChatRequest:
-        """Read an OpenAI request body; KeyError or TypeError if it is none."""
+        """Read an OpenAI request body; KeyError, TypeError or ValueError if it is none."""
         messages = body["messages"]
+        if not isinstance(messages, list) or not messages:
+            raise ValueError("messages must be a list that is not empty")
         last = messages[-1]
         return cls(
             system=_first(messages, "system"),
@@ -44,6 +48,7 @@ class ChatRequest:
                 tool["function"]["name"]: tool["function"].get("parameters", {}) for tool in body.get("tools") or []
             },
             last_observation=_text(last["content"]) if last["role"] == "tool" else None,
+            json_wanted=(body.get("response_format") or {}).get("type") in ("json_object", "json_schema"),
         )
 
     def json_section(self, name: str, default: Any = None) -> Any:
