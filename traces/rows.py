@@ -76,7 +76,11 @@ def stored_span(row: Row) -> StoredSpan:
 
 def usage_of(row: Row) -> Usage:
     """The token counts of a row."""
-    return Usage(**{name: row._mapping[column] for name, column in USAGE_COLUMNS.items()})
+    return Usage(**{name: _count(row._mapping[column]) for name, column in USAGE_COLUMNS.items()})
+
+
+def _count(value: Any) -> int | None:
+    return None if value is None else int(value)
 
 
 def span_body(value: Mapping[str, Any]) -> SpanBody:

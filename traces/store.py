@@ -77,8 +77,8 @@ class SpanStore:
             self._lock_traces(connection, project, touched)
             chosen = _without_worse(connection, project, _best_by_key(batch))
             _replace(connection, project, chosen)
-            for trace_id in touched:
-                _recount(connection, project, trace_id)
+            for begin in range(0, len(touched), KEYS_AT_ONCE):
+                _recount(connection, project, touched[begin : begin + KEYS_AT_ONCE])
 
     def _lock_traces(self, connection: sa.Connection, project: str, trace_ids: Iterable[str]) -> None:
         """Let no other process count the same trace at the same time; SQLite has one writer anyway."""
@@ -150,12 +150,15 @@ class SpanStore:
         clauses = [spans.c.project == project, spans.c.started_at >= since, spans.c.started_at < until]
         if thread_id is not None:
             clauses.append(spans.c.thread_id == thread_id)
-        return self._spans(*clauses, limit=limit)
-
-    def _spans(self, *clauses: sa.ColumnElement[bool], limit: int | None = None) -> list[StoredSpan]:
-        chosen = sa.select(spans).where(*clauses).order_by(spans.c.started_at, spans.c.span_id).limit(limit)
+        first = sa.select(spans).where(*clauses).order_by(spans.c.started_at, spans.c.span_id).limit(limit)
         with self._database.reading() as connection:
-            return [stored_span(row) for row in connection.execute(chosen)]
+            return [stored_span(row) for row in connection.execute(first)]
+
+    def _spans(self, *clauses: sa.ColumnElement[bool]) -> list[StoredSpan]:
+        with self._database.reading() as connection:
+            found = [stored_span(row) for row in connection.execute(sa.select(spans).where(*clauses))]
+        # Sorted here: asked to sort, SQLite would walk the index of times through the whole project.
+        return sorted(found, key=lambda span: (span.started_at, span.span_id))
 
     def body(self, project: str, trace_id: str, span_id: str) -> SpanBody | None:
         """Message contents, events and resource of a span; None if it has none."""
@@ -286,31 +289,39 @@ def _add_rates(connection: sa.Connection, project: str, batch: Iterable[PricedSp
     connection.execute(dialect.insert(rates).on_conflict_do_nothing(), [new[key] for key in sorted(new)])
 
 
-def _recount(connection: sa.Connection, project: str, trace_id: str) -> None:
-    """Decide who is counted in a trace, and write its summary."""
+def _recount(connection: sa.Connection, project: str, trace_ids: Sequence[str]) -> None:
+    """Decide who is counted in these traces, and write their summaries."""
     columns = (
-        *("span_id", "parent_span_id", "name", "kind", "model_call", "input_tokens", "output_tokens", "cost"),
+        *("trace_id", "span_id", "parent_span_id", "name", "model_call", "input_tokens", "output_tokens", "cost"),
         *("is_call", "counted", "covered", "not_itemised", "started_at", "ended_at", "status"),
         *("agent", "thread_id", "run_id"),
     )
-    where = (spans.c.project == project, spans.c.trace_id == trace_id)
-    chosen = sa.select(*(spans.c[name] for name in columns)).where(*where)
-    rows = connection.execute(chosen.order_by(spans.c.started_at, spans.c.span_id)).all()
-    if not rows:
-        return
-    counts = count_trace([_countable(row) for row in rows])
-    changed = [
-        {"the_span": row.span_id, **_count_values(counts[row.span_id])}
-        for row in rows
-        if _count_values(counts[row.span_id]) != {name: row._mapping[name] for name in Count.__slots__}
-    ]
-    if changed:
-        values: dict[str, Any] = {name: sa.bindparam(name) for name in Count.__slots__}
-        update = sa.update(spans).where(*where, spans.c.span_id == sa.bindparam("the_span")).values(values)
-        connection.execute(update, changed)
+    chosen = sa.select(*(spans.c[name] for name in columns))
+    found = connection.execute(chosen.where(spans.c.project == project, spans.c.trace_id.in_(trace_ids)))
+    by_trace: dict[str, list[sa.Row[Any]]] = {}
+    # Sorted here: asked to sort, SQLite would walk the index of times through the whole project.
+    for row in sorted(found, key=lambda row: (row.started_at, row.span_id)):
+        by_trace.setdefault(row.trace_id, []).append(row)
+    _write_counts(connection, project, by_trace.values())
     table = traces_table
-    connection.execute(sa.delete(table).where(table.c.project == project, table.c.trace_id == trace_id))
-    connection.execute(sa.insert(table), {"project": project, "trace_id": trace_id, **_summary_values(rows)})
+    connection.execute(sa.delete(table).where(table.c.project == project, table.c.trace_id.in_(trace_ids)))
+    summaries = [{"project": project, "trace_id": key, **_summary_values(rows)} for key, rows in by_trace.items()]
+    connection.execute(sa.insert(table), summaries)
+
+
+def _write_counts(connection: sa.Connection, project: str, traces: Iterable[Sequence[sa.Row[Any]]]) -> None:
+    changed: list[dict[str, Any]] = []
+    for rows in traces:
+        counts = count_trace([_countable(row) for row in rows])
+        for row in rows:
+            values = _count_values(counts[row.span_id])
+            if values != {name: row._mapping[name] for name in Count.__slots__}:
+                changed.append({"the_trace": row.trace_id, "the_span": row.span_id, **values})
+    if not changed:
+        return
+    columns: dict[str, Any] = {name: sa.bindparam(name) for name in Count.__slots__}
+    its_key = (spans.c.trace_id == sa.bindparam("the_trace"), spans.c.span_id == sa.bindparam("the_span"))
+    connection.execute(sa.update(spans).where(spans.c.project == project, *its_key).values(columns), changed)
 
 
 def _countable(row: sa.Row[Any]) -> CountableSpan:

@@ -20,6 +20,7 @@ from traces.records import (
     LatencyRow,
     Rates,
     UnpricedModel,
+    Usage,
     UsageRow,
     dollars,
 )
@@ -297,18 +298,45 @@ def _tokens_by_entry(
         row.rates_id: stored_rates(row)
         for row in connection.execute(sa.select(rates).where(rates.c.project == project))
     }
-    columns = [spans.c[column] for column in USAGE_COLUMNS.values()]
     not_reported = sa.or_(spans.c.price_source.is_(None), spans.c.price_source != "reported")
-    grouped = sa.select(spans.c.rates_id, sa.func.count().label("spans"), *columns).where(
-        *where, spans.c.counted, not_reported
-    )
+    fits = _fits()
+    sums_of = [sa.func.sum(spans.c[column]).label(column) for column in USAGE_COLUMNS.values()]
+    grouped = sa.select(spans.c.rates_id, *fits, *sums_of).where(*where, spans.c.counted, not_reported)
     sums: dict[str | None, dict[str, int]] = {}
-    for row in connection.execute(grouped.group_by(spans.c.rates_id, *columns)):
+    for row in connection.execute(grouped.group_by(spans.c.rates_id, *fits)):
         classes = sums.setdefault(row.rates_id, {})
-        for token_class, tokens in usage_of(row).classes().items():
-            classes[token_class] = classes.get(token_class, 0) + tokens * row.spans
+        for token_class, tokens in _fitting_usage(row).classes().items():
+            classes[token_class] = classes.get(token_class, 0) + tokens
     for key, classes in sorted(sums.items(), key=lambda item: (item[0] is None, -sum(item[1].values()))):
         yield known.get(key) if key else None, classes
+
+
+def _fits() -> list[sa.Label[int]]:
+    """Which details of a span fit into their whole, as `Usage.classes` decides it, so that sums may be split."""
+    count = {name: sa.func.coalesce(spans.c[column], 0) for name, column in USAGE_COLUMNS.items()}
+    cached = count["cache_read"] + count["cache_write"]
+    cache = sa.and_(count["input"] >= cached, count["cache_write"] >= count["cache_write_1h"])
+    reasoning = count["output"] >= count["reasoning"]
+    uncached = count["input"] - sa.case((cache, cached), else_=0)
+    answer = count["output"] - sa.case((reasoning, count["reasoning"]), else_=0)
+    audio_in, audio_out = uncached >= count["input_audio"], answer >= count["output_audio"]
+    fits = {"cache": cache, "reasoning": reasoning, "input_audio": audio_in, "output_audio": audio_out}
+    return [_as_digit(clause).label(f"fits_{name}") for name, clause in fits.items()]
+
+
+def _as_digit(clause: sa.ColumnElement[bool]) -> sa.ColumnElement[int]:
+    return sa.case((clause, sa.literal_column("1", sa.Integer)), else_=sa.literal_column("0", sa.Integer))
+
+
+def _fitting_usage(row: Row) -> Usage:
+    """The sums of a group without the details that do not fit."""
+    usage = usage_of(row)
+    if not row.fits_cache:
+        usage = replace(usage, cache_read=None, cache_write=None, cache_write_1h=None)
+    unfitting = {
+        name: None for name in ("reasoning", "input_audio", "output_audio") if not row._mapping[f"fits_{name}"]
+    }
+    return replace(usage, **unfitting)
 
 
 def _arithmetic_rows(entry: Rates | None, classes: Mapping[str, int]) -> Iterator[ArithmeticRow]:
@@ -319,8 +347,3 @@ def _arithmetic_rows(entry: Rates | None, classes: Mapping[str, int]) -> Iterato
         rate = rate_of(entry, token_class) if entry else None
         cost = None if rate is None else (rate * tokens).scaleb(-6)
         yield ArithmeticRow(token_class, tokens, entry, rate, cost)
-
-
-def of_run(query: UsageQuery, run_id: str) -> UsageQuery:
-    """The same for one run."""
-    return replace(query, filters={**query.filters, "run": [run_id]})

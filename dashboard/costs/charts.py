@@ -19,7 +19,7 @@ from dashboard.costs.model import (
 )
 from dashboard.look.colours import Palette
 from dashboard.look.figures import figure, plain, tooltip
-from dashboard.look.formats import NBSP, duration, money, percent
+from dashboard.look.formats import NBSP, duration, money, percent, plural
 
 HIGH, LOW = 232, 168
 """Pixels of the charts of the upper and the lower row."""
@@ -139,7 +139,7 @@ def bars_figure(bars: Sequence[Bar], colours: Palette, *, height: int, stone: bo
 
 def time_figure(lines: TimeLines, colours: Palette) -> go.Figure:
     """Three lines, each named at its end."""
-    steps = nice_steps(lines.highest, most=2)
+    steps = nice_steps(lines.highest, most=3)
     made = figure(colours, height=LOW, margin={"l": 48, "r": 74, "t": 10, "b": 22})
     looks = {
         "p99": {"color": colours.series[0], "width": 1.2, "dash": "dot"},
@@ -251,4 +251,6 @@ def share_alt(bars: ShareBars) -> str:
     """The planning shares in words."""
     known = [share for share in bars.shares if share is not None]
     over = sum(share > OVER_PLANNED for share in known)
-    return f"Planning share of tokens: at most {percent(max(known, default=None))}, {over} bars above 40 %."
+    return (
+        f"Planning share of tokens: at most {percent(max(known, default=None))}, {plural(over, 'bar')} above 40{NBSP}%."
+    )

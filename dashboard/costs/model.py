@@ -289,7 +289,7 @@ def ticks(count: int, most: int = 6) -> tuple[int, ...]:
     return tuple(range(0, count, step))
 
 
-def nice_steps(highest: float, most: int = 3) -> tuple[float, ...]:
+def nice_steps(highest: float, most: int = 4) -> tuple[float, ...]:
     """Round values from 0 up, at most `most` of them above it, the last not above `highest`."""
     if highest <= 0:
         return (0.0,)

@@ -27,9 +27,10 @@ def observe(app: Plandeck, chosen: Selection) -> Seen:
     dearest = spans.dearest_runs(query, DEAREST)
     run_ids = [row.group["run"] or "" for row in dearest]
     of_runs = replace(query, filters={**query.filters, "run": run_ids})
+    total = spans.usage_total(query)
     run_times = spans.latency(query, of="run", by=bucket)
     return Seen(
-        total=spans.usage_total(query),
+        total=total,
         before=spans.usage_total(chosen.query_before(project)),
         by_model=spans.usage(chosen.query(project, (bucket, "model"))),
         by_role=spans.usage(chosen.query(project, ("role",))),
@@ -44,7 +45,7 @@ def observe(app: Plandeck, chosen: Selection) -> Seen:
         unpriced=spans.unpriced_models(query),
         arithmetic=spans.arithmetic(query),
         choices=spans.usage(replace(query, by=("model", "agent", "user", "role"), filters={})),
-        anything_ever=bool(spans.usage_total(UsageQuery(project)).calls),
+        anything_ever=bool(total.calls or spans.usage_total(UsageQuery(project)).calls),
         price_problem=app.prices.problem,
     )
 
@@ -60,8 +61,12 @@ def rows_for_export(app: Plandeck, chosen: Selection) -> list[UsageRow]:
     return app.spans.usage(chosen.query(app.project, CSV_GROUPS))
 
 
+def is_own_run(app: Plandeck, run_id: str) -> bool:
+    """Whether our records have the run; spans may name others."""
+    return bool(_known_runs(app, [run_id]))
+
+
 def _known_runs(app: Plandeck, run_ids: Iterable[str]) -> dict[str, Run]:
-    """The runs that our own records have; spans may name others."""
     known: dict[str, Run] = {}
     for run_id in run_ids:
         try:

@@ -11,7 +11,7 @@ import streamlit as st
 
 from agent.records import RunStatus
 from dashboard.costs import charts, model
-from dashboard.costs.reading import CSV_GROUPS, arithmetic_of_run, observe, rows_for_export
+from dashboard.costs.reading import CSV_GROUPS, arithmetic_of_run, is_own_run, observe, rows_for_export
 from dashboard.costs.selection import FILTER_NAMES, PERIODS, Selection, read_selection
 from dashboard.look import places
 from dashboard.look.colours import palette
@@ -321,7 +321,10 @@ def _run_arithmetic(app: Plandeck, chosen: Selection, run_id: str) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         section(model.arithmetic_title(opened, f"of {run_id}"))
         st.space("stretch")
-        st.page_link(places.RUNS, label="Open the run", icon=":material/arrow_forward:", query_params={"run": run_id})
+        if is_own_run(app, run_id):
+            st.page_link(
+                places.RUNS, label="Open the run", icon=":material/arrow_forward:", query_params={"run": run_id}
+            )
     _arithmetic(opened)
 
 

@@ -20,6 +20,7 @@ from traces.records import SpanEvent, UnpricedModel, UsageRow
 from traces.schema import HEAD, VERSION_TABLE, metadata
 from traces.store import SpanStore, UsageQuery, open_span_store
 
+ONE_HOUR = '{"cache_creation_input_tokens_above_1hr": 9}'
 MIND = {attributes.RUN_ID: "r-1", attributes.AGENT: "analyst", attributes.THREAD_ID: "th-1"}
 
 
@@ -262,6 +263,26 @@ def test_a_figure_opens_to_parts_that_make_it_exactly(span_store: SpanStore) -> 
     assert opened.rounding == Decimal("0.0000000000005")
     assert opened.adds_up
     assert not replace(opened, rounding=Decimal("0.000001")).adds_up
+
+
+def test_details_that_do_not_fit_leave_the_arithmetic_exact(span_store: SpanStore) -> None:
+    ingest(
+        span_store,
+        chat(1, 100, 10, gen_ai__usage__reasoning__output_tokens=500),
+        chat(
+            2, 100, 500, at=1, gen_ai__usage__reasoning__output_tokens=400, llm__token_count__prompt_details__audio=900
+        ),
+        chat(3, 10, 5, at=2, gen_ai__usage__cache_creation__input_tokens=4, mlflow__chat__tokenUsage=ONE_HOUR),
+        chat(4, 50, 5, at=3, gen_ai__usage__cache_read__input_tokens=50),
+    )
+    opened = span_store.arithmetic(UsageQuery("p"))
+    assert {row.token_class: row.tokens for row in opened.rows} == {
+        "input": 210,
+        "cache_read": 50,
+        "output": 120,
+        "reasoning": 400,
+    }
+    assert (opened.rounding, opened.adds_up) == (0, True)
 
 
 def test_traces_are_listed_newest_first_page_by_page(span_store: SpanStore) -> None:
