@@ -26,7 +26,7 @@ _KINDS: tuple[tuple[re.Pattern[str], frozenset[str]], ...] = (
     ),
     (
         re.compile(
-            r"\b(?:polic(?:y|ies)|rules?|allow(?:s|ed)?|may (?:i|we|one|they|people)|procedures?|guidelines?|documents?)\b",
+            r"\b(?:polic(?:y|ies)|rules?|allow(?:s|ed)?|may (?:i|we|one)|procedures?|guidelines?|documents?)\b",
             re.IGNORECASE,
         ),
         frozenset(("policy", "document", "search", "searche", "paragraph", "file")),

@@ -26,6 +26,7 @@ from agent.records import JsonObject, JsonValue
 
 _ID_LIKE = re.compile(r"(?:(?:step|task|s|t)[\s_#-]*)?\d{1,4}", re.IGNORECASE)
 _NUMBERED = re.compile(r"\s*(?:(?:step|task)\s*)?#?(\d{1,4})\s*[.):\-]\s+(.*)", re.IGNORECASE | re.DOTALL)
+_DETAILS = ("substeps", "subtasks", "actions", "todo", "todos", "items", "actionitems")
 _REFERENCE = re.compile(
     r"\s*(?:\{\{.+\}\}|\$\{.+\}|\$[A-Za-z_]\w*(?:[.\[].*)?|#E\d+|<[^<>]*\b(?:result|output|from|step|previous)\b[^<>]*>)\s*",
     re.IGNORECASE | re.DOTALL,
@@ -72,14 +73,29 @@ def _flat(values: Sequence[JsonValue], notes: Notes, group: str | None) -> Itera
 
 
 def _children(value: JsonValue) -> list[JsonValue] | None:
-    """The steps inside a group; None if it is a step itself, i.e. names a tool or holds no list of steps."""
+    """The steps inside a group, which wait for what the group waits for; None if it is a step itself.
+
+    It is a step if it names a tool, or if what it lists are words that only tell it in more detail.
+    """
     if not isinstance(value, dict):
         return None
     names = by_bare_name(value)
     if any(not is_nothing(names[name][1]) for name in ("tool", "toolname", "function", "args") if name in names):
         return None
-    lists = [names[name][1] for name in STEPS if name in names and isinstance(names[name][1], list) and names[name][1]]
-    return lists[0] if lists and all(isinstance(item, dict | str) for item in lists[0]) else None
+    lists = [(name, names[name][1]) for name in STEPS if name in names and isinstance(names[name][1], list)]
+    if not lists or not lists[0][1] or not all(isinstance(item, dict | str) for item in lists[0][1]):
+        return None
+    name, children = lists[0]
+    if name in _DETAILS and all(isinstance(item, str) for item in children):
+        return None
+    waits = next((names[alias] for alias in DEPENDENCIES if alias in names), None)
+    return children if waits is None or is_nothing(waits[1]) else [_waiting(child, waits[1]) for child in children]
+
+
+def _waiting(child: JsonValue, waits: JsonValue) -> JsonValue:
+    if isinstance(child, str):
+        return {"description": child, "dependencies": waits}
+    return child if any(alias in by_bare_name(child) for alias in DEPENDENCIES) else {**child, "dependencies": waits}
 
 
 def _raw_step(value: JsonValue, place: str, tools: Mapping[str, KnownTool], notes: Notes, group: str | None) -> RawStep:
@@ -187,12 +203,21 @@ class _OneStep:
                 value = " ".join(value)
             if isinstance(value, str) and value.strip():
                 self._taken[name] = "description"
-                return value.strip()
+                return self._with_details(value.strip())
         tool = self.parts["tool"]
         if isinstance(tool, str) and not there:
             self._notes.add("description_filled", self._label)
             return f"Call {tool}"
         return self._names[there[0]][1] if there else ""
+
+    def _with_details(self, words: str) -> str:
+        """The words, and the texts of a list that tells them in more detail."""
+        for name in _DETAILS:
+            _, value = self._names.get(name, ("", None))
+            if isinstance(value, list) and value and all(isinstance(item, str) for item in value):
+                self._taken[name] = "description"
+                return f"{words}: {'; '.join(value)}"
+        return words
 
     def _note_keys(self) -> None:
         for name, (key, value) in self._names.items():

@@ -247,6 +247,21 @@ def test_a_dependency_on_a_group_is_one_on_its_steps() -> None:
     assert brief(read(plan))[2][3] == ("a", "b")
 
 
+def test_steps_of_a_group_wait_for_what_the_group_waits_for() -> None:
+    plan = {
+        "stages": [
+            {"id": "a", "title": "A", "deps": []},
+            {"id": "g", "title": "G", "deps": ["a"], "steps": [{"id": "b", "title": "B"}, {"id": "c", "title": "C"}]},
+        ]
+    }
+    assert [(step[0], step[3]) for step in brief(read(plan))] == [("a", ()), ("b", ("a",)), ("c", ("a",))]
+
+
+def test_a_step_told_in_more_detail_stays_one_step() -> None:
+    result = read(steps_json({"id": "s1", "title": "Prepare", "subtasks": ["open it", "read it"]}))
+    assert brief(result) == [("s1", "Prepare: open it; read it", None, ())]
+
+
 ARGUMENTS = {
     "json text": ({"tool": "lookup", "args": '{"sku": "B-7"}'}, {"sku": "B-7"}),
     "python text": ({"tool": "lookup", "args": "{'sku': 'B-7'}"}, {"sku": "B-7"}),
