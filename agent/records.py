@@ -265,8 +265,6 @@ class Limits:
     max_steps: int = 8
     tries_per_step: int = 3
     max_replans: int = 2
-    max_tool_calls: int = 40
-    max_llm_calls: int = 60
 
 
 @dataclass(frozen=True, slots=True)

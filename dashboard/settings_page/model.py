@@ -21,8 +21,6 @@ LIMIT_WORDS = {
     "max_steps": "Steps in a plan",
     "tries_per_step": "Tries per step",
     "max_replans": "New plans after feedback or failure",
-    "max_tool_calls": "Tool calls in a run",
-    "max_llm_calls": "Model calls in a run",
 }
 
 
