@@ -11,7 +11,7 @@ from dashboard.cli.options import Json, Limit, Project
 from dashboard.cli.output import print_json, print_table
 from dashboard.cli.progress import progress
 from dashboard.cli.reading import read_json, read_text
-from dashboard.cli.texts import print_request
+from dashboard.cli.texts import print_request, print_waiting
 
 if TYPE_CHECKING:
     from agent.records import Decision, RequestStatus
@@ -29,6 +29,7 @@ def approvals(
     json: Json = False,
 ) -> None:
     """List approval requests; those that wait, oldest first, unless told otherwise."""
+    from agent.records import RequestStatus
     from agent.shapes import approval_json, page_json
 
     with open_stores(project) as stores:
@@ -37,7 +38,7 @@ def approvals(
         print_json(page_json("approvals", [approval_json(item) for item in found]))
         return
     print_table(
-        ("request", "kind", "status", "who asked", "since", "run", "hash"),
+        ("request", "kind", "status", "who asked", "since", "run"),
         [
             (
                 item.request_id,
@@ -46,12 +47,14 @@ def approvals(
                 item.requested_by,
                 f"{item.requested_at:%d %b %H:%M}",
                 item.run_id,
-                item.hash,
             )
             for item in found
         ],
         empty="Nothing waits for you.",
     )
+    for item in found:
+        if item.status is RequestStatus.PENDING:
+            print_waiting(item)
 
 
 def decide(

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 JsonObject = dict[str, Any]
+PIPE_WIDTH = 200
+"""Characters of a table that goes into a file or another program, where nothing tells how much there is room for."""
 
 
 def print_json(document: object) -> None:
@@ -56,10 +58,17 @@ def print_table(heads: Sequence[str], rows: Iterable[Sequence[object]], *, empty
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for index, head in enumerate(heads):
         numbers = all(not line[index] or line[index][0] in "$0123456789-" for line in lines)
-        table.add_column(head, justify="right" if numbers and index else "left", overflow="fold")
+        table.add_column(
+            head,
+            justify="right" if numbers and index else "left",
+            overflow="fold",
+            # The id stays whole, so that it can be copied.
+            no_wrap=index == 0,
+        )
     for line in lines:
         table.add_row(*(Text(cell) for cell in line))
-    Console(file=sys.stdout, highlight=False).print(table)
+    width = None if sys.stdout.isatty() else PIPE_WIDTH
+    Console(file=sys.stdout, highlight=False, width=width).print(table)
     sys.stdout.flush()
 
 

@@ -52,7 +52,8 @@ def print_waiting(request: ApprovalRequest) -> None:
     if request.kind == "question":
         sys.stdout.write(f"\nIt asks: {plain(str(request.payload.get('question', '')))}\n")
     sys.stdout.write(
-        f"\nIt waits for you: plandeck decide {request.request_id} {word} --hash {request.hash} --as YOU\n"
+        f"\n{request.request_id} waits for you. Answer with:\n"
+        f"  plandeck decide {request.request_id} {word} --hash {request.hash} --as YOU\n"
     )
 
 
