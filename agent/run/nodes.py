@@ -18,7 +18,7 @@ from langgraph.types import Command, interrupt
 from agent.errors import AgentError
 from agent.planning import prompts
 from agent.planning.fallback import fallback_plan
-from agent.planning.hashing import plan_hash
+from agent.planning.hashing import canonical_json, plan_hash
 from agent.planning.ordering import dependents
 from agent.planning.parsing import ParsedPlan, parse_plan
 from agent.records import JsonObject, Plan, PlanSource, PlanStep, RequestKind, Source, StepStatus, StopReason
@@ -69,16 +69,28 @@ def _propose(state: RunState, deps: Deps, refused: tuple[str, ...]) -> ParsedPla
         ),
         prompts.PROPOSE_PLAN,
     )
-    if isinstance(raw, Mapping) and raw.get("kind") in ("question", "cannot") and raw.get("message"):
-        return {"kind": raw["kind"], "message": str(raw["message"])}
-    return parse_plan(
+    return _no_plan(raw) or parse_plan(
         raw,
         deps.registry,
+        goal=state["task"],
         max_steps=deps.limits.max_steps,
         version=previous.version + 1 if previous else 1,
         parent_hash=previous.hash if previous else None,
         trigger="feedback" if previous else None,
     )
+
+
+def _no_plan(raw: str | JsonObject) -> JsonObject | None:
+    """The question, or the word that there is no plan, if the planner answered one of them; also as JSON text."""
+    answer: object = raw
+    if isinstance(raw, str):
+        try:
+            answer = json.loads(raw)
+        except ValueError:
+            return None
+    if isinstance(answer, Mapping) and answer.get("kind") in ("question", "cannot") and answer.get("message"):
+        return {"kind": answer["kind"], "message": str(answer["message"])}
+    return None
 
 
 def _reasons(parsed: ParsedPlan) -> tuple[str, ...]:
@@ -110,6 +122,7 @@ def _fall_back(state: RunState, refused: ParsedPlan, deps: Deps) -> RunState:
     parsed = parse_plan(
         fallback_plan(state["task"], deps.registry),
         deps.registry,
+        goal=state["task"],
         max_steps=deps.limits.max_steps,
         version=previous.version + 1 if previous else 1,
         parent_hash=previous.hash if previous else None,
@@ -266,7 +279,7 @@ def _covered(step: PlanStep, call: Mapping[str, Any]) -> JsonObject:
         raise ToolError(f"Step {step.id} may call {step.tool} only, not {call['name']}.", code="not_covered")
     arguments = dict(call["args"])
     for name, value in step.args.items():
-        if arguments.get(name) != value:
+        if name not in arguments or canonical_json(arguments[name]) != canonical_json(value):
             raise ToolError(f"Step {step.id} fixes {name}; call again with it unchanged.", code="not_covered")
     return arguments
 

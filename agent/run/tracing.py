@@ -14,11 +14,11 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Any
 
 from opentelemetry import context as otel_context
 from opentelemetry import trace
 from opentelemetry.instrumentation.genai.langchain import LangChainInstrumentor
-from opentelemetry.instrumentation.instrumentor import BaseInstrumentor
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.export import SpanExporter
@@ -109,7 +109,7 @@ def tracer() -> trace.Tracer:
             _provider = TracerProvider(resource=resource, id_generator=_KeptIds(), shutdown_on_exit=False)
             _provider.add_span_processor(_ScopeProcessor())
             # The check wants the `langchain` package, which nothing here needs.
-            instrumentor: BaseInstrumentor = LangChainInstrumentor()  # type: ignore[no-untyped-call]  # its __init__ has no types
+            instrumentor: Any = LangChainInstrumentor()  # type: ignore[no-untyped-call]  # its __init__ has no types
             instrumentor.instrument(tracer_provider=_provider, skip_dep_check=True)
         return _provider.get_tracer(INSTRUMENTATION_SCOPE)
 

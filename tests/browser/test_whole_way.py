@@ -84,6 +84,7 @@ def test_a_server_killed_in_the_middle_of_a_step_goes_on_when_it_is_started_agai
         open_review(window)
         window.get_by_role("button", name=re.compile("Approve version 1")).click()
         window.get_by_role("button", name="Open run").click()
+        window.wait_for_url(f"{server.url}/runs?run=*")
         address = window.url
         expect(window.get_by_text(re.compile(r"\brunning\b")).first).to_be_visible(timeout=PATIENCE_MS)
         server.kill()

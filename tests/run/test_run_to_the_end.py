@@ -1,3 +1,4 @@
+import json
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -164,8 +165,10 @@ def test_no_steps_twice_ends_the_run_without_asking_a_person(tmp_path: Path) -> 
         assert app.records.requests(app.project) == []
 
 
-def test_a_planner_that_cannot_ends_the_run_with_its_words(tmp_path: Path) -> None:
-    cannot = {"kind": "cannot", "message": "There is no weather tool."}
+@pytest.mark.parametrize("as_text", [False, True])
+def test_a_planner_that_cannot_ends_the_run_with_its_words(tmp_path: Path, as_text: bool) -> None:
+    cannot: object = {"kind": "cannot", "message": "There is no weather tool."}
+    cannot = json.dumps(cannot) if as_text else cannot
     with small_plandeck(tmp_path, {"propose_plan": [cannot]}) as (app, _, _calls):
         ended = run_to_pause(app)
         assert (ended.status, ended.stop_reason, ended.answer) == (
