@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from agent.models.offline.question import NUMBERS
+from agent.models.offline.vocabulary import NUMBERS
 from agent.models.offline.request import ChatRequest
 
 ROWS = re.compile(rf"\b(?P<how>at most|at least|exactly)?\s*(?P<n>{'|'.join(NUMBERS)}|\d+) rows?\b", re.IGNORECASE)

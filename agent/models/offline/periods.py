@@ -11,18 +11,22 @@ MONTH_NAME = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t(?:ember)?)?|oct(?:ober)?|"
     r"nov(?:ember)?|dec(?:ember)?)"
 )
-MONTH = rf"(?:{MONTH_NAME}\.?,? \d{{4}}|\d{{4}}-(?:0[1-9]|1[0-2]))"
+MONTH = rf"(?:{MONTH_NAME}\.?,? \d{{4}}|\d{{4}}-(?:0[1-9]|1[0-2]))(?![\d-]|[.,]\d)"
 LATEST = re.compile(
     r"\b(?:in|for|during|of|over)?\s*(?:the\s+)?(?:latest|last|most recent|newest) month"
     r"(?: (?:with|that has|having|of|in the|there is|for which there is)(?: any)?(?: the)? (?:data|figures|numbers|records|costs|sales))?\b"
 )
-BETWEEN = re.compile(rf"\b(?:between|from) (?P<a>{MONTH}) (?:and|to|until|through|till) (?P<b>{MONTH})\b")
-SINCE = re.compile(rf"\b(?:since|from|after) (?P<a>{MONTH})(?: on(?:wards?)?)?\b")
+BOUND = re.compile(r"\b(?:to|by|at|with|from|as|than|over)(?: the)?\s*$")
+BETWEEN = re.compile(rf"\b(?:between|from) (?P<a>{MONTH}) (?:and|to|until|through|till) (?P<b>{MONTH})")
+SINCE = re.compile(rf"\b(?:since|from|starting(?: in| from)?) (?P<a>{MONTH})(?: on(?:wards?)?\b)?")
+SINCE_YEAR = re.compile(r"\bsince (?P<y>(?:19|20)\d\d)(?![\d-]|[.,]\d)")
 QUARTER = re.compile(
     r"\b(?:in|for|during|of)?\s*(?:the )?(?:q(?P<q>[1-4])|(?P<w>first|second|third|fourth) quarter)(?: of)? (?P<y>\d{4})\b"
 )
-ONE = re.compile(rf"\b(?:in|for|during|of)?\s*(?:the month of )?(?P<a>{MONTH})\b")
-YEAR = re.compile(r"\b(?:in|for|during|of|over)?\s*(?:the (?:whole )?year )?(?P<y>20\d\d|19\d\d)\b")
+ONE = re.compile(rf"(?<![\w-])(?:(?:in|for|during|of) )?(?:the month of )?(?<![\w-])(?P<a>{MONTH})")
+YEAR = re.compile(
+    r"(?<![\w$€£.,-])(?:(?:in|for|during|of|throughout) )?(?:the (?:whole )?year )?(?P<y>(?:19|20)\d\d)(?![\d-]|[.,]\d|\s?%)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +48,13 @@ class Period:
             return "in " + " and ".join(self.listed)
         if self.first == self.last:
             return f"in {self.first}"
+        if (
+            self.first
+            and self.last
+            and self.first[:4] == self.last[:4]
+            and (self.first[4:], self.last[4:]) == ("-01", "-12")
+        ):
+            return f"in {self.first[:4]}"
         if self.last is None:
             return f"since {self.first}"
         return f"from {self.first} to {self.last}"
@@ -66,12 +77,16 @@ def take_periods(text: str) -> tuple[str, Period | None]:
         return _without(text, found), Period(_month(found["a"]))
     if found := ONE.search(text):
         return _without(text, found), Period(_month(found["a"]), _month(found["a"]))
+    if found := SINCE_YEAR.search(text):
+        return _without(text, found), Period(f"{found['y']}-01")
     if found := YEAR.search(text):
         return _without(text, found), Period(f"{found['y']}-01", f"{found['y']}-12")
     return text, None
 
 
 def _without(text: str, found: re.Match[str]) -> str:
+    if BOUND.search(text[: found.start()]):
+        return text  # up to or after the period, which is not in it: what stays there is not understood
     return f"{text[: found.start()]} {text[found.end() :]}"
 
 

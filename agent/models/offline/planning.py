@@ -3,24 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from agent.models.offline import queries
-from agent.models.offline.question import (
-    COUNT_WORD,
-    DOCUMENTS,
-    NO_REPORT,
-    NUMBERS,
-    REPORT,
-    Kind,
-    NotUnderstoodError,
-    Question,
-    understand,
-)
+from agent.models.offline import queries, wording
+from agent.models.offline.question import Kind, NotUnderstoodError, Question
+from agent.models.offline.reading import understand, wants_report
 from agent.models.offline.request import ChatRequest, OfferedTool
 from agent.models.offline.tables import read_tables
+from agent.models.offline.vocabulary import COUNT_WORD, DOCUMENTS, NO_REPORT, NUMBERS, REPORT
 
 Plan = dict[str, Any]
 Step = dict[str, Any]
@@ -59,7 +51,7 @@ def _plan(task: str, request: ChatRequest, tools: dict[str, OfferedTool]) -> Pla
         question = _document_question(task)
     feedback, left = _with_feedback(question, request.sections.get("Feedback of the person who reviews", ""))
     steps = _steps(feedback, sql, search, report, task)[: request.max_steps]
-    return {"kind": "plan", "goal": _goal(feedback), "rationale": _rationale(feedback, left), "steps": steps}
+    return {"kind": "plan", "goal": wording.goal(feedback), "rationale": _rationale(feedback, left), "steps": steps}
 
 
 def _find(tools: dict[str, OfferedTool], argument: str) -> OfferedTool | None:
@@ -78,7 +70,7 @@ def _document_question(task: str) -> Question:
         raise NotUnderstoodError("I do not see what to look for in the documents")
     return Question(
         kind=Kind.DOCUMENTS,
-        report=bool(REPORT.search(task.lower())) and not NO_REPORT.search(task.lower()),
+        report=wants_report(task.lower()),
         documents=True,
         search=" ".join(words),
     )
@@ -127,74 +119,89 @@ def _steps(
             _step("Say what the paragraphs found mean for the task", None, {}, (0,), "Words that name a document")
         )
     if question.report and report:
-        name = re.sub(r"[^a-z0-9]+", "-", _subject(question).lower()).strip("-")[:60] or "report"
         steps.append(
             _step("Write the report, with the source of each figure", report.name,
-                  {"filename": f"{name}.md", "title": _capital(_subject(question))}, tuple(range(len(steps))),
-                  "A file is written")
+                  {"filename": wording.file_name(question), "title": wording.title(question)},
+                  tuple(range(len(steps))), "A file is written")
         )  # fmt: skip
     return [_numbered(n, step) for n, step in enumerate(steps, start=1)]
 
 
 def _data_steps(question: Question, tool: str) -> list[Step]:
-    """Three or four steps: what data there is, the figures, and what puts them into proportion."""
+    """What data there is, the figures, and what puts them into proportion."""
     latest = question.period is not None and question.period.latest
-    first = "Find the latest month with data" if latest else "See which rows and months the data has"
-    steps = [
-        _step(first, tool, {"sql": queries.coverage(question)}, (), "One row with the number of rows and the months")
+    first = (
+        "Find the latest month with data"
+        if latest
+        else "See how many rows the data has for this, and from which months"
+    )
+    parts = [(first, queries.coverage(question), "One row with the number of rows and the months", ())]
+    parts += [(*part, (0,)) for part in FIGURES[question.kind](question)]
+    return [
+        _step(description, tool, {"sql": query}, after, criterion) for description, query, criterion, after in parts
     ]
-    what = _subject(question)
 
-    def add(description: str, query: str, criterion: str, after: tuple[int, ...] = (0,)) -> None:
-        steps.append(_step(description, tool, {"sql": query}, after, criterion))
 
-    if question.kind is Kind.TOP:
-        add(
-            f"Find {what}",
-            queries.ranking(question, question.count or 1),
-            f"At most {_spelled(question.count or 1)} rows, each with a name and a figure",
+Part = tuple[str, str, str]
+"""Description, query, criterion."""
+ONE = "One row with a figure"
+
+
+def _top_parts(question: Question) -> list[Part]:
+    rows = f"At most {wording.spelled(question.count)} row{'s' if question.count > 1 else ''}, each with a name and a figure"
+    parts = [(f"Find {wording.subject(question)}", queries.ranking(question, question.count), rows)]
+    if question.limit:
+        compared = f"Compare {'each' if question.count > 1 else 'it'} with its {queries.limit_noun(question)}"
+        parts.append(
+            (
+                f"{compared}{wording.when(question)}",
+                queries.against_limit(question),
+                "A row for each that says whether it is over",
+            )
         )
-        if question.limit:
-            add(f"Compare each of them with its {queries.limit_noun(question)} {_when(question)}".strip(), queries.against_limit(question),
-                "A row for each that says whether it is over", (0, 1))  # fmt: skip
-        add(
-            f"Work out the {_figure(question)} of all {_when(question)} for comparison".replace("  ", " "),
-            queries.total(question),
-            "One row with a figure",
-        )
-    elif question.kind is Kind.OVER_LIMIT:
-        query = queries.against_limit(question) if question.limit else queries.over_threshold(question)
-        add(f"Find {what}", query, "A row for each; an empty result means that none is")
-        add(
-            f"Work out the {_figure(question)} of all {_when(question)} for comparison",
-            queries.total(question),
-            "One row with a figure",
-        )
-    elif question.kind is Kind.TREND:
-        add(f"Work out {what}", queries.series(question), "A row for each month")
-        add(
-            "Work out the change from the first month to the last",
-            queries.change(question),
-            "One row with both months and the change",
-            (0, 1),
-        )
-    elif question.kind is Kind.COMPARISON:
-        add(f"Work out {what}", queries.ranking(question), "A row for each, with a figure")
-        add(
-            "Work out how far the highest and the lowest are apart",
-            queries.difference(question),
-            "One row with the difference",
-            (0, 1),
-        )
-    else:
-        add(f"Work out {what}", queries.total(question), "One row with a figure")
-        add(
-            "See the rows behind the figure: how many, the smallest, the largest",
-            queries.spread(question),
-            "One row",
-            (0, 1),
-        )
-    return steps
+    return [*parts, _all_together(question)]
+
+
+def _limit_parts(question: Question) -> list[Part]:
+    query = queries.against_limit(question) if question.limit else queries.over_threshold(question)
+    found = (f"Find {wording.subject(question)}", query, "A row for each; an empty result means that there is none")
+    return [found, _all_together(question)]
+
+
+def _trend_parts(question: Question) -> list[Part]:
+    return [
+        (f"Work out {wording.subject(question)}", queries.series(question), "A row for each month, with a figure"),
+        ("Work out the change from the first month to the last", queries.change(question), "One row with both months"),
+    ]
+
+
+def _comparison_parts(question: Question) -> list[Part]:
+    apart = "One row with the difference; an empty result means that there are not two to compare"
+    parts = [
+        (f"Work out {wording.subject(question)}", queries.ranking(question), "A row for each, with a figure"),
+        ("Work out how far the highest and the lowest are apart", queries.difference(question), apart),
+    ]
+    return [*parts, _all_together(question)] if question.aggregate in ("SUM", "COUNT") else parts
+
+
+def _total_parts(question: Question) -> list[Part]:
+    parts = [(f"Work out {wording.subject(question)}", queries.total(question), ONE)]
+    if question.measure:
+        parts.append(("See the smallest and the largest of the rows behind it", queries.spread(question), "One row"))
+    return parts
+
+
+def _all_together(question: Question) -> Part:
+    return f"Work out {wording.all_together(question)}", queries.total(question), ONE
+
+
+FIGURES: dict[Kind, Callable[[Question], list[Part]]] = {
+    Kind.TOP: _top_parts,
+    Kind.OVER_LIMIT: _limit_parts,
+    Kind.TREND: _trend_parts,
+    Kind.COMPARISON: _comparison_parts,
+    Kind.TOTAL: _total_parts,
+}
 
 
 def _step(description: str, tool: str | None, args: dict[str, Any], after: tuple[int, ...], criterion: str) -> Step:
@@ -211,72 +218,11 @@ def _numbered(n: int, step: Step) -> Step:
     return {"id": f"s{n}", **step}
 
 
-# --- words
-
-
-def _goal(question: Question) -> str:
-    if question.kind is Kind.DOCUMENTS:
-        goal = f"Find what the documents say about: {question.search}"
-    else:
-        verb = "Find" if question.kind in (Kind.TOP, Kind.OVER_LIMIT) else "Work out"
-        goal = f"{verb} {_subject(question)}"
-    if question.kind is Kind.TOP and question.limit:
-        goal += f", and whether any of them exceeded its {queries.limit_noun(question)}"
-    return goal + (", and write a report." if question.report else ".")
-
-
 def _rationale(question: Question, left: Sequence[str]) -> str:
     if question.kind is Kind.DOCUMENTS:
         words = "The documents are searched first; what is said rests on the paragraphs found."
     else:
-        table = question.table.name if question.table else "the database"
-        words = f"The figures come from {table}, by queries that stand in the plan; the last query puts them into proportion."
+        words = wording.rationale(question)
     if left:
         words += f" Not taken up, since I do not understand it: {'; '.join(left)}."
     return words
-
-
-def _subject(question: Question) -> str:
-    """What is asked for, as a noun phrase."""
-    if question.kind is Kind.DOCUMENTS:
-        return f"what the documents say about {question.search}"
-    things = f"{question.dimension.noun}s" if question.dimension else ""
-    figure, when = f"{_figure(question)}{_of_filters(question)}", _when(question)
-    if question.kind is Kind.TOP:
-        count = question.count or 1
-        which = f"{_spelled(count)} {things}" if count > 1 else things[:-1]
-        return f"the {which} with the {'highest' if question.descending else 'lowest'} {figure} {when}".strip()
-    if question.kind is Kind.OVER_LIMIT and question.limit:
-        return f"which {things} exceeded their {' '.join(question.limit[0].words)} {when}".strip()
-    if question.kind is Kind.OVER_LIMIT and question.threshold:
-        words = {">": "above", ">=": "at or above", "<": "below", "<=": "at or below"}[question.threshold.operator]
-        return f"the {things} with a {figure} {words} {question.threshold.number} {when}".strip()
-    if question.kind is Kind.TREND:
-        return f"the {figure} of each month {when}".strip()
-    if question.kind is Kind.COMPARISON:
-        return f"the {figure} by {things[:-1]} {when}".strip()
-    return f"the {figure} {when}".strip()
-
-
-def _figure(question: Question) -> str:
-    noun = queries.measure_noun(question)
-    return {"AVG": f"average {noun}", "SUM": f"total {noun}", "MAX": f"highest {noun}", "MIN": f"lowest {noun}"}.get(
-        question.aggregate, noun
-    )
-
-
-def _of_filters(question: Question) -> str:
-    values = [value for item in question.filters for value in item.values]
-    return f" of {' and '.join(values)}" if values else ""
-
-
-def _when(question: Question) -> str:
-    return question.period.words if question.period else ""
-
-
-def _spelled(number: int) -> str:
-    return next((word for word, n in NUMBERS.items() if n == number), str(number))
-
-
-def _capital(words: str) -> str:
-    return words[:1].upper() + words[1:]

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import re
+
 from agent.models.offline.question import Dimension, Filter, Kind, NotUnderstoodError, Question
 from agent.models.offline.tables import Column, Table
+from agent.models.offline.vocabulary import UNCOUNTABLE
+
+
+RESERVED = frozenset(
+    "group order limit index case key check column table set to from values references transaction plan row default view".split()
+)
 
 
 def coverage(question: Question) -> str:
     """Which rows the question is about: how many, and of which months."""
-    table = _table(question)
     months = ""
-    if table.month:
-        key = _key(table.month, "t")
-        name = "latest_month" if question.period and question.period.latest else "last_month"
-        months = f", MIN({key}) AS first_month, MAX({key}) AS {name}"
-    latest = question.period is not None and question.period.latest
-    return f"SELECT COUNT(*) AS row_count{months} {_from(question)}{_where(question, period=not latest)}"
+    if question.month:
+        key = _key(question.month, "t")
+        latest = question.period is not None and question.period.latest
+        months = f", MAX({key}) AS latest_month" if latest else f", MIN({key}) AS first_month, MAX({key}) AS last_month"
+    return f"SELECT COUNT(*) AS row_count{months} {_from(question)}{_where(question)}"
 
 
 def ranking(question: Question, limit: int | None = None) -> str:
@@ -40,9 +46,9 @@ def spread(question: Question) -> str:
     """The extremes of the rows behind a total."""
     if question.measure is None:
         return f"SELECT COUNT(*) AS row_count {_from(question)}{_where(question)}"
-    column = _column(question.measure, "t")
+    column, unit = _column(question.measure, "t"), _suffix(question)
     return (
-        f"SELECT COUNT({column}) AS row_count, MIN({column}) AS smallest, MAX({column}) AS largest "
+        f"SELECT COUNT({column}) AS row_count, MIN({column}) AS smallest{unit}, MAX({column}) AS largest{unit} "
         f"{_from(question)}{_where(question)}"
     )
 
@@ -77,7 +83,7 @@ def difference(question: Question) -> str:
         f"ends AS (SELECT MAX({name}) AS most, MIN({name}) AS least FROM ranked) "
         f"SELECT (SELECT {group} FROM ranked WHERE {name} = most LIMIT 1) AS highest, most AS highest_{name}, "
         f"(SELECT {group} FROM ranked WHERE {name} = least LIMIT 1) AS lowest, least AS lowest_{name}, "
-        "ROUND(most - least, 2) AS difference FROM ends"
+        "ROUND(most - least, 2) AS difference FROM ends WHERE (SELECT COUNT(*) FROM ranked) > 1"
     )
 
 
@@ -102,14 +108,15 @@ def against_limit(question: Question) -> str:
     top = question.count if question.kind is Kind.TOP else None
     name, group = value_name(question), alias(question)
     direction = "DESC" if question.descending else "ASC"
+    order = f"{name} {direction}" if top else "over_by IS NULL, over_by DESC"
     return (
         f"WITH figures AS (SELECT {_group_key(question)} AS key, {_group(question)} AS {group}, "
         f"{value(question)} AS {name} {_from(question)}{_where(question)} GROUP BY {_group_key(question)} "
         f"ORDER BY {name} {direction}, {group}{f' LIMIT {top}' if top else ''}), "
         f"limits AS ({_limits(question)}) "
-        f'SELECT {group}, {name}, limits.amount AS "{limit_noun(question)}", ROUND({name} - limits.amount, 2) AS over_by, '
+        f'SELECT {group}, {name}, limits.amount AS "{limit_name(question)}", ROUND({name} - limits.amount, 2) AS over_by, '
         f"CASE WHEN limits.amount IS NULL THEN 'not set' WHEN {name} > limits.amount THEN 'yes' ELSE 'no' END AS exceeded "
-        f"FROM figures LEFT JOIN limits ON limits.key = figures.key ORDER BY {name} {direction}, {group}"
+        f"FROM figures LEFT JOIN limits ON limits.key = figures.key ORDER BY {order}, {group}"
     )
 
 
@@ -121,8 +128,8 @@ def _limits(question: Question) -> str:
     if question.period:
         if limit_table.month is None:
             raise NotUnderstoodError(f"{limit_table.name} does not say for which month a limit holds")
-        where = f" WHERE {_period(question, limit_table, 'l')}"
-    elif limit_table.month and _table(question).month is None:
+        where = f" WHERE {_period(question, limit_table.month, 'l')}"
+    elif limit_table.month and question.month is None:
         raise NotUnderstoodError(f"{limit_table.name} has a limit for each month, and the figures have no months")
     return f"SELECT l.{key.name} AS key, SUM(l.{column.name}) AS amount FROM {limit_table.name} AS l{where} GROUP BY 1"
 
@@ -147,7 +154,7 @@ def alias(question: Question) -> str:
     """The name of the group's column in the result."""
     noun = question.dimension.noun if question.dimension else "group"
     name = "_".join(noun.split())
-    return f'"{name}"' if name in ("group", "order", "limit", "index", "case", "key") else name
+    return f'"{name}"' if name in RESERVED else name
 
 
 def value(question: Question) -> str:
@@ -160,10 +167,17 @@ def value(question: Question) -> str:
 def measure_noun(question: Question) -> str:
     """What is measured, in a word or two: `cost` for `monthly_costs.amount_usd`."""
     if question.measure is None:
-        return "number of " + " ".join(_table(question).words) + "s"
-    if question.measure.words[-1] in ("amount", "value", "total", "figure"):
-        return _table(question).words[-1]
-    return " ".join(question.measure.words)
+        return "number of " + plural(" ".join(_table(question).words))
+    if question.measure.words in (("amount",), ("value",), ("total",), ("figure",)):
+        return _table(question).words[-1] + (" amount" if not set(_table(question).words) & UNCOUNTABLE else "")
+    return question.measure.said
+
+
+def plural(noun: str) -> str:
+    """More than one of it."""
+    if noun.endswith("y") and noun[-2:-1] not in "aeiou":
+        return noun[:-1] + "ies"
+    return noun + ("es" if noun.endswith(("s", "x", "ch", "sh")) else "s")
 
 
 def limit_noun(question: Question) -> str:
@@ -171,7 +185,12 @@ def limit_noun(question: Question) -> str:
     if question.limit is None:
         return "limit"
     table, column = question.limit
-    return (table if table is not question.table else column).words[-1]
+    return column.said if set(column.words) - {"amount", "value"} else table.words[-1]
+
+
+def limit_name(question: Question) -> str:
+    """The name of the limit's column in the result."""
+    return "_".join(limit_noun(question).split())
 
 
 def value_name(question: Question) -> str:
@@ -179,7 +198,12 @@ def value_name(question: Question) -> str:
     prefix = {"AVG": "average_", "COUNT": "", "SUM": "", "MAX": "highest_", "MIN": "lowest_"}[question.aggregate]
     if question.measure is None:
         return "number"
-    return prefix + "_".join(measure_noun(question).split())
+    return prefix + "_".join(measure_noun(question).split()) + _suffix(question)
+
+
+def _suffix(question: Question) -> str:
+    """The unit as the end of a column's name in the result."""
+    return f"_{question.measure.unit}" if question.measure and question.measure.unit else ""
 
 
 def total_name(question: Question) -> str:
@@ -194,10 +218,9 @@ def _table(question: Question) -> Table:
 
 
 def _month(question: Question) -> Column:
-    month = _table(question).month
-    if month is None:
+    if question.month is None:
         raise NotUnderstoodError(f"{_table(question).name} does not say when something was")
-    return month
+    return question.month
 
 
 def _column(column: Column, of: str) -> str:
@@ -209,7 +232,7 @@ def _key(month: Column, of: str) -> str:
 
 
 def _of(dimension: Dimension) -> str:
-    return f"d_{dimension.via.name.strip(chr(34))}" if dimension.via else "t"
+    return "d_" + re.sub(r"\W", "_", dimension.via.name.strip('"')) if dimension.via else "t"
 
 
 def _group(question: Question) -> str:
@@ -221,8 +244,9 @@ def _group(question: Question) -> str:
 def _group_key(question: Question) -> str:
     """What makes a group: the reference itself where there is one, since two things may have the same name."""
     dimension = question.dimension
-    if dimension and dimension.via and dimension.column == dimension.table.label:
-        return _column(dimension.via, "t")
+    if dimension and dimension.is_label:
+        key = dimension.via or dimension.table.key
+        return _column(key, "t") if key else _group(question)
     return _group(question)
 
 
@@ -241,7 +265,7 @@ def _from(question: Question) -> str:
 def _where(question: Question, *, period: bool = True) -> str:
     parts = [_filter(item) for item in question.filters]
     if period and question.period:
-        parts.append(_period(question, _table(question), "t"))
+        parts.append(_period(question, question.month, "t"))
     return f" WHERE {' AND '.join(parts)}" if parts else ""
 
 
@@ -251,14 +275,13 @@ def _filter(item: Filter) -> str:
     return f"{column} IN ({values})" if len(item.values) > 1 else f"{column} = {values}"
 
 
-def _period(question: Question, table: Table, of: str) -> str:
+def _period(question: Question, month: Column | None, of: str) -> str:
     period = question.period
-    if period is None or table.month is None:
-        raise NotUnderstoodError(f"{table.name} does not say when something was")
-    key = _key(table.month, of)
+    if period is None or month is None:
+        raise NotUnderstoodError("it does not say when something was")
+    key = _key(month, of)
     if period.latest:
-        measured = _month(question)
-        return f"{key} = (SELECT MAX({_key(measured, 'm')}) FROM {_table(question).name} AS m)"
+        return f"{key} = (SELECT MAX({_key(_month(question), 't')}) {_from(question)}{_where(question, period=False)})"
     if period.listed:
         return f"{key} IN ({', '.join(_text(month) for month in period.listed)})"
     if period.first == period.last:

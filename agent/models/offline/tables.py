@@ -8,12 +8,17 @@ from functools import cached_property
 
 TABLE = re.compile(r"^(?:Table|View) (\"(?:[^\"]|\"\")*\"|\S+) \(([\d,]+) rows?\)$")
 COLUMN = re.compile(
-    r"^  (?P<name>\"(?:[^\"]|\"\")*\"|\S+) (?P<type>.*?)(?P<primary> primary key)?(?: → (?P<target>\S+))?"
+    r"^  (?P<name>\"(?:[^\"]|\"\")*\"|\S+) (?P<type>.*?)(?P<primary> primary key)?(?: → (?P<target>(?:\"(?:[^\"]|\"\")*\"|[^\s.\"]+)(?:\.(?:\"(?:[^\"]|\"\")*\"|\S+))?))?"
     r"(?: (?P<how>one of|e\.g\.) (?P<values>.*)| no values)?$"
 )
 VALUE = re.compile(r"'((?:[^']|'')*)'|([^,\s][^,]*)")
 NUMERIC = re.compile(r"INT|REAL|NUM|DEC|FLOA|DOUB|MONEY", re.IGNORECASE)
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+MONTH_VALUE = re.compile(
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t(?:ember)?)?|oct(?:ober)?|"
+    r"nov(?:ember)?|dec(?:ember)?)[ -]\d{4}",
+    re.IGNORECASE,
+)
 UNITS = {
     "usd",
     "eur",
@@ -76,6 +81,18 @@ class Column:
         return tuple(word for word in words if word not in UNITS) or words
 
     @cached_property
+    def unit(self) -> str | None:
+        """The unit that the name ends with."""
+        last = words_of(self.name)[-1:]
+        return last[0] if last and last[0] in UNITS and last != self.words[-1:] else None
+
+    @cached_property
+    def said(self) -> str:
+        """The name in words, without units."""
+        parts = [part.lower() for part in re.split(r"[^A-Za-z0-9]+", self.name.strip('"')) if part]
+        return " ".join(part for part in parts if stem(part) not in UNITS) or " ".join(parts)
+
+    @cached_property
     def month_key(self) -> str | None:
         """SQL that turns the column into 'YYYY-MM', where `{0}` stands for the column; None if it holds no months."""
         if not self.values:
@@ -103,7 +120,7 @@ class Column:
 
 
 def _is_english_month(value: str) -> bool:
-    return bool(re.fullmatch(r"[A-Za-z]{3,9}[ -]\d{4}", value)) and value[:3].lower() in MONTHS
+    return bool(MONTH_VALUE.fullmatch(value))
 
 
 @dataclass(frozen=True)
@@ -123,7 +140,7 @@ class Table:
     def month(self) -> Column | None:
         """The column that says when; None without exactly one (more than one is ambiguous)."""
         found = [column for column in self.columns if column.month_key]
-        named = [column for column in found if {"month", "date", "period", "day"} & set(column.words)]
+        named = [column for column in found if set(column.words) <= {"month", "date", "period", "day"}]
         for choice in (found, named):
             if len(choice) == 1:
                 return choice[0]
@@ -136,6 +153,11 @@ class Table:
         named = [column for column in groupable if {"name", "title", "label"} & set(column.words)]
         own = [column for column in groupable if set(column.words) & set(self.words)]
         return next(iter(named or own or groupable), None)
+
+    @property
+    def label_named(self) -> bool:
+        """Whether the label is the rows' own name, so that it stands for them."""
+        return bool(self.label and {"name", "title", "label"} & set(self.label.words))
 
     @property
     def key(self) -> Column | None:
