@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 
 import streamlit as st
@@ -12,6 +13,8 @@ from dashboard.look.parts import shown_errors
 from dashboard.look.text import escape
 from dashboard.services import current_settings, current_user, services
 from traces.errors import TracesError
+
+log = logging.getLogger(__name__)
 
 STATIC = Path(__file__).parent / "static"
 
@@ -59,8 +62,14 @@ def main() -> None:
     st.logo(STATIC / f"logo-{kind}.svg", icon_image=STATIC / f"mark-{kind}.svg")
     with st.sidebar, shown_errors():
         who()
-    with shown_errors():
-        page.run()
+    try:
+        with shown_errors():
+            page.run()
+    except Exception as error:  # the boundary of every page: a reader gets a sentence, the log gets the rest
+        log.exception("the page %s failed", page.title)
+        kind = escape(type(error).__name__)
+        sentence = f"**This page could not be drawn** ({kind}). Load it again; the server’s log says why."
+        st.error(sentence, icon=":material/error:")
 
 
 main()

@@ -28,6 +28,7 @@ from traces.records import UsageRow
 
 LIVE_SECONDS = 1.0
 WAITING_SECONDS = 3.0
+REDRAWN_SECONDS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +100,21 @@ def poll_seconds(run: Run) -> float | None:
     if run.status.ended:
         return None
     return WAITING_SECONDS if run.status is RunStatus.WAITING_HUMAN else LIVE_SECONDS
+
+
+def signature(seen: Observed) -> tuple[object, ...]:
+    """What a page is drawn for: when it changes, the page is out of date. Growing bars change it now and then."""
+    run = seen.run
+    grows = run.status in (RunStatus.PLANNING, RunStatus.EXECUTING)
+    return (
+        run.status,
+        run.cancel_requested,
+        run.plan_version,
+        seen.events[-1].seq if seen.events else 0,
+        len(seen.artifacts),
+        tuple((step.step_id, step.status, step.attempts) for step in seen.steps),
+        int(seen.now.timestamp() // REDRAWN_SECONDS) if grows else 0,
+    )
 
 
 def people_time(requests: Sequence[ApprovalRequest], until: datetime) -> timedelta:

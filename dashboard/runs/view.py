@@ -57,7 +57,7 @@ def show() -> None:
 
 
 def show_run(run_id: str) -> None:
-    """Everything about a run; the moving parts ask again by themselves until it ends."""
+    """Everything about a run, by itself up to date until it ends."""
     seen = asking.observe(services(), run_id)
     run = seen.run
     head(
@@ -67,8 +67,9 @@ def show_run(run_id: str) -> None:
         facts=f":material/person: {escape(model.facts(seen))}",
         actions=partial(_actions, seen),
     )
-    every = model.poll_seconds(run)
-    _live(every, _progress, run_id, run.status)
+    _strip(seen)
+    with st.container(key="result"):  # always there, so that nothing below it moves when it fills
+        _result(seen)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         section("As it happened")
         st.space("stretch")
@@ -80,17 +81,30 @@ def show_run(run_id: str) -> None:
             key="drawing",
             label_visibility="collapsed",
         )
-    _live(every, _details, run_id, drawn == "Graph")
+    _details(seen, drawn == "Graph")
     if run.status.ended:
         _previews(seen)
 
 
-def _live(every: float | None, part: Callable[..., None], *arguments: object) -> None:
-    """Draw a part now and, while something is to come, again and again. It holds no inputs, so none are disturbed."""
+def _strip(drawn: model.Observed) -> None:
+    """The figures. They tick by themselves until the run ends; the rest of the page is drawn anew when it changes.
+
+    The part that is drawn every second is small and holds nothing that a person could be using.
+    """
+    every = model.poll_seconds(drawn.run)
     if every is None:
-        part(*arguments)
-    else:
-        st.fragment(guarded(part), run_every=every)(*arguments)
+        metric_strip(model.metrics(drawn), key="strip")
+        return
+
+    @st.fragment(run_every=every)
+    @guarded
+    def tick() -> None:
+        seen = asking.observe(services(), drawn.run.run_id)
+        if model.signature(seen) != model.signature(drawn):
+            st.rerun()
+        metric_strip(model.metrics(seen), key="strip")
+
+    tick()
 
 
 def _actions(seen: model.Observed) -> None:
@@ -121,12 +135,8 @@ def _cancel(run_id: str) -> None:
         st.session_state[CANCEL_REFUSED] = error.message
 
 
-def _progress(run_id: str, drawn_status: RunStatus) -> None:
-    """The strip and, at the end, the answer. A status that the page was not drawn for draws all of it anew."""
-    seen = asking.observe(services(), run_id)
-    if seen.run.status is not drawn_status:
-        st.rerun()
-    metric_strip(model.metrics(seen), key="strip")
+def _result(seen: model.Observed) -> None:
+    """How the run ended, or what it waits for."""
     ending = model.ending(seen)
     if ending and ending.broken:
         fail(ending.title, ending.body)
@@ -159,8 +169,7 @@ def _answer(seen: model.Observed) -> None:
             st.markdown(small(":material/warning: Not done: " + escape("; ".join(left))))
 
 
-def _details(run_id: str, as_graph: bool) -> None:
-    seen = asking.observe(services(), run_id)
+def _details(seen: model.Observed, as_graph: bool) -> None:
     _drawing(seen, as_graph)
     left, right = st.columns(TWO_TO_ONE, gap="medium")
     with left:

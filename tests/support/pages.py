@@ -46,6 +46,7 @@ def page(name: str, **selected: str) -> AppTest:
         test.query_params[key] = value
     test.run()
     assert not test.exception, test.exception[0].value
+    assert not any("could not be drawn" in error.value for error in test.error), test.error[0].value
     return test
 
 
