@@ -5,12 +5,12 @@ Nothing of the agent is imported before the first call, so that pages are served
 
 from __future__ import annotations
 
-import getpass
-import os
 import threading
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from agent.accounts import system_user
 
 if TYPE_CHECKING:
     from agent.run.usecases import Plandeck
@@ -71,8 +71,5 @@ def close_services() -> None:
 
 
 def current_user() -> str:
-    """The person at this machine: the account of the operating system, by number if it has no name."""
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):
-        return f"uid {os.getuid()}"
+    """The person at this machine: the account of the operating system."""
+    return system_user()

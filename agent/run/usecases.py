@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import secrets
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -14,6 +13,7 @@ from typing import Any
 from langchain_core.language_models import BaseChatModel
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
+from agent.accounts import system_user
 from agent.errors import NotFoundError, RefusedError, StorageError
 from agent.home import make_home
 from agent.models.client import build_model
@@ -275,11 +275,6 @@ def pending_request(app: Plandeck, run_id: str) -> ApprovalRequest | None:
     """The request that a run waits for, or None."""
     waiting = app.records.requests(app.project, run_id=run_id, status=RequestStatus.PENDING)
     return waiting[0] if waiting else None
-
-
-def system_user() -> str:
-    """The account of the operating system; a claimed name is stored beside it."""
-    return getpass.getuser()
 
 
 def model_name(app: Plandeck) -> str:

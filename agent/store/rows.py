@@ -73,7 +73,7 @@ def run_from_row(row: AnyRow) -> Run:
     """A run."""
     columns = _picked(Run, row)
     columns["status"] = RunStatus(row.status)
-    columns["limits"] = Limits(**row.limits)
+    columns["limits"] = Limits(**{name: value for name, value in row.limits.items() if name in _names(Limits)})
     columns["sources"] = tuple(Source(**source) for source in row.sources)
     return Run(**columns)
 
