@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from agent.models.offline.vocabulary import NUMBERS
 from agent.models.offline.request import ChatRequest
+from agent.models.offline.vocabulary import NUMBERS
 
 ROWS = re.compile(rf"\b(?P<how>at most|at least|exactly)?\s*(?P<n>{'|'.join(NUMBERS)}|\d+) rows?\b", re.IGNORECASE)
 KEY_RESULT_CHARACTERS = 300

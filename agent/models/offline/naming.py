@@ -98,6 +98,8 @@ class Names:
                 + re.sub(r"\bor\b", "and", self.text.rest[start + 1 : end])
                 + self.text.rest[end:]
             )
+        if len(found) > 1:
+            self.text.take(re.compile(rf"\bbetween(?: the)?(?=\s+[{VALUES[0]}-{VALUES[-1]}])"))
         return Filter(dimension, tuple(sorted(value for _, value in places)))
 
     # --- things

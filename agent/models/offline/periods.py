@@ -45,7 +45,7 @@ class Period:
         if self.latest:
             return "in the latest month with data"
         if self.listed:
-            return "in " + " and ".join(self.listed)
+            return "in " + " and ".join((", ".join(self.listed[:-1]), self.listed[-1]))
         if self.first == self.last:
             return f"in {self.first}"
         if (

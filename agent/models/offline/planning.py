@@ -9,7 +9,7 @@ from typing import Any
 
 from agent.models.offline import queries, wording
 from agent.models.offline.question import Kind, NotUnderstoodError, Question
-from agent.models.offline.reading import understand, wants_report
+from agent.models.offline.reading import search_words, understand, wants_report
 from agent.models.offline.request import ChatRequest, OfferedTool
 from agent.models.offline.tables import read_tables
 from agent.models.offline.vocabulary import COUNT_WORD, DOCUMENTS, NO_REPORT, NUMBERS, REPORT
@@ -59,20 +59,15 @@ def _find(tools: dict[str, OfferedTool], argument: str) -> OfferedTool | None:
     return next((tool for tool in tools.values() if argument in tool.schema.get("properties", {})), None)
 
 
-STOP = {"what", "does", "do", "the", "say", "about", "policy", "policies", "rule", "rules", "is", "are", "and", "our", "a",
-        "an", "of", "for", "to", "in", "on", "it", "write", "report", "short", "which", "who", "how", "guideline", "please",
-        "document", "documents", "when", "tell", "me", "find", "look", "up", "there", "any", "with"}  # fmt: skip
-
-
 def _document_question(task: str) -> Question:
-    words = [word for word in re.findall(r"[\w-]+", task.lower()) if word not in STOP]
+    words = search_words(task)
     if not words:
         raise NotUnderstoodError("I do not see what to look for in the documents")
     return Question(
         kind=Kind.DOCUMENTS,
         report=wants_report(task.lower()),
         documents=True,
-        search=" ".join(words),
+        search=words,
     )
 
 
@@ -109,7 +104,7 @@ def _steps(
             raise NotUnderstoodError("there is no tool for the database")
         steps = _data_steps(question, sql.name)
     if question.documents and search:
-        words = question.search or " ".join(word for word in re.findall(r"[\w-]+", task.lower()) if word not in STOP)
+        words = question.search or search_words(task)
         steps.append(
             _step("Look up what the documents say about it", search.name, {"query": words[:200]}, (),
                   "Paragraphs with their document and number; an empty result means that no document speaks of it")
@@ -148,7 +143,7 @@ ONE = "One row with a figure"
 
 
 def _top_parts(question: Question) -> list[Part]:
-    rows = f"At most {wording.spelled(question.count)} row{'s' if question.count > 1 else ''}, each with a name and a figure"
+    rows = f"At most {wording.spelled(question.count)} row{'s' if question.count > 1 else ''}, each with a name and a figure; an empty result means that there is no data"
     parts = [(f"Find {wording.subject(question)}", queries.ranking(question, question.count), rows)]
     if question.limit:
         compared = f"Compare {'each' if question.count > 1 else 'it'} with its {queries.limit_noun(question)}"
@@ -170,15 +165,27 @@ def _limit_parts(question: Question) -> list[Part]:
 
 def _trend_parts(question: Question) -> list[Part]:
     return [
-        (f"Work out {wording.subject(question)}", queries.series(question), "A row for each month, with a figure"),
-        ("Work out the change from the first month to the last", queries.change(question), "One row with both months"),
+        (
+            f"Work out {wording.subject(question)}",
+            queries.series(question),
+            "A row for each month, with a figure; an empty result means that there is no data",
+        ),
+        (
+            "Work out the change from the first month to the last",
+            queries.change(question),
+            "One row with both months; an empty result means that there is no data",
+        ),
     ]
 
 
 def _comparison_parts(question: Question) -> list[Part]:
     apart = "One row with the difference; an empty result means that there are not two to compare"
     parts = [
-        (f"Work out {wording.subject(question)}", queries.ranking(question), "A row for each, with a figure"),
+        (
+            f"Work out {wording.subject(question)}",
+            queries.ranking(question),
+            "A row for each, with a figure; an empty result means that there is no data",
+        ),
         ("Work out how far the highest and the lowest are apart", queries.difference(question), apart),
     ]
     return [*parts, _all_together(question)] if question.aggregate in ("SUM", "COUNT") else parts

@@ -8,9 +8,28 @@ from agent.models.offline.question import Dimension, Filter, Kind, NotUnderstood
 from agent.models.offline.tables import Column, Table
 from agent.models.offline.vocabulary import UNCOUNTABLE
 
-
 RESERVED = frozenset(
-    "group order limit index case key check column table set to from values references transaction plan row default view".split()
+    [
+        "group",
+        "order",
+        "limit",
+        "index",
+        "case",
+        "key",
+        "check",
+        "column",
+        "table",
+        "set",
+        "to",
+        "from",
+        "values",
+        "references",
+        "transaction",
+        "plan",
+        "row",
+        "default",
+        "view",
+    ]
 )
 
 

@@ -34,6 +34,12 @@ def understand(task: str, tables: Sequence[Table]) -> Question:
     return _Reader(text, tables).read()
 
 
+def search_words(text: str) -> str:
+    """The words of a task that documents may hold."""
+    found = re.findall(r"[^\W_][\w-]*", text.lower())
+    return " ".join(word for word in found if word not in vocabulary.FILLERS | vocabulary.ABOUT_DOCUMENTS)
+
+
 def wants_report(text: str) -> bool:
     """Whether lower-case words ask for a report."""
     return bool(vocabulary.REPORT.search(vocabulary.NO_REPORT.sub(" ", text)))
@@ -57,6 +63,8 @@ class _Reader:
     def __init__(self, text: str, tables: Sequence[Table]) -> None:
         self.documents = bool(vocabulary.DOCUMENTS.search(text))
         self.report = wants_report(text)
+        asked = vocabulary.DOCUMENT_CLAUSE.search(text)
+        self.search = search_words(asked[0]) if asked else ""
         for clause in (vocabulary.NO_REPORT, vocabulary.REPORT_CLAUSE, vocabulary.DOCUMENT_CLAUSE):
             text = clause.sub(". ", text)
         self.text = Text(text)
@@ -92,6 +100,7 @@ class _Reader:
             limit=self._limit(limit["noun"], limit["kind"], measured.table) if limit else None,
             report=self.report,
             documents=self.documents,
+            search=self.search,
         )
         return _checked(found, count, self.words)
 
@@ -150,11 +159,10 @@ class _Reader:
     def _take_by(self, left: list[Word], known: set[str]) -> None:
         """`by revenue`, `by North`: nothing more than `of`."""
         for word in [word for word in left if word.written == "by"]:
-            if re.match(rf"\s*(?:the )?(?:\s*[{VALUES[0]}-{VALUES[-1]}])", self.text.rest[word.end :]):
-                left.remove(word)
-            elif (follows := re.match(r"[\s]*(?:the )?([^\W\d_]+)", self.text.rest[word.end :])) and stem(
-                follows[1]
-            ) in known:
+            if re.match(rf"\s*(?:the )?(?:\s*[{VALUES[0]}-{VALUES[-1]}])", self.text.rest[word.end :]) or (
+                (follows := re.match(r"[\s]*(?:the )?([^\W\d_]+)", self.text.rest[word.end :]))
+                and stem(follows[1]) in known
+            ):
                 left.remove(word)
 
     # --- putting together

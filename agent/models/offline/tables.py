@@ -42,6 +42,13 @@ UNITS = {
 }
 
 
+UNIT_NAMES = {
+    "usd": "USD", "eur": "EUR", "gbp": "GBP", "kg": "kg", "g": "g", "km": "km", "kwh": "kWh", "mwh": "MWh", "h": "h",
+    "min": "min", "ms": "ms",
+}  # fmt: skip
+"""How units are written."""
+
+
 def stem(word: str) -> str:
     """A word without its ending, the same for singular and plural."""
     word = word.lower()

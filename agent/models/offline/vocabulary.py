@@ -17,9 +17,23 @@ NUMBERS = {
 COUNT_WORD = "|".join((*NUMBERS, r"\d{1,2}"))
 
 MONEY = frozenset(
-    "cost spend spent spending expense expenditure amount expensive outlay charge costly cheapest dearest".split()
+    [
+        "cost",
+        "spend",
+        "spent",
+        "spending",
+        "expense",
+        "expenditure",
+        "amount",
+        "expensive",
+        "outlay",
+        "charge",
+        "costly",
+        "cheapest",
+        "dearest",
+    ]
 )
-REVENUE = frozenset("revenue sale sold sell selling turnover income earn earned earning".split())
+REVENUE = frozenset(["revenue", "sale", "sold", "sell", "selling", "turnover", "income", "earn", "earned", "earning"])
 SYNONYMS = (
     MONEY,
     REVENUE,
@@ -34,8 +48,28 @@ SYNONYMS = (
 UNCOUNTABLE = MONEY | REVENUE | {"usage", "consumption", "energy", "budget", "quota"}
 """Tables of these are about an amount; a table of anything else is about things that are counted."""
 NOT_ADDITIVE = frozenset(
-    "price rate temperature score rating ratio share age margin level index percent percentage pct average mean "
-    "balance stock headcount limit".split()
+    [
+        "price",
+        "rate",
+        "temperature",
+        "score",
+        "rating",
+        "ratio",
+        "share",
+        "age",
+        "margin",
+        "level",
+        "index",
+        "percent",
+        "percentage",
+        "pct",
+        "average",
+        "mean",
+        "balance",
+        "stock",
+        "headcount",
+        "limit",
+    ]
 )
 """Last words of columns whose values mean nothing when added up."""
 
@@ -47,7 +81,7 @@ SELLING = re.compile(r"\b(?:sold|sell|selling|sells|revenue|turnover|units?)\b")
 
 TREND = re.compile(
     r"\b(?:(?:the )?trends?(?: (?:of|in|for))?|over time|(?:by|per|each|every|for each) month|month (?:by|to|over|on) month|"
-    r"month-by-month|monthly|develop(?:ed|ment)?|evolved?|changed?)\b"
+    r"month-by-month|monthly|(?:develop(?:ed|ment)?|evolved?|changed?)(?: over time)?)\b"
 )
 CALENDAR = re.compile(r"\b(?:(?:per|by|each|every|a|for each) month|monthly)\b")
 COMPARE = re.compile(
@@ -110,12 +144,106 @@ DOCUMENT_CLAUSE = re.compile(
     r"(?:polic(?:y|ies)|rules?|guidelines?)\b(?: (?:says?|about|on|for|of|require|allow)\b[^.?!;]*)?"
 )
 
+ABOUT_DOCUMENTS = frozenset(
+    """say says about policy policies rule rules guideline guidelines document documents write report when there check
+    look up cite quote require allow how""".split()
+)
 FILLERS = frozenset(
-    """a an and the of for in on to at from with as is are was were be been do did does has have had can could would you me
-    us we our i my it its their they them these those that this there what which whose how much many all any both also
-    please kindly exactly value figure database table result answer list show give tell find calculate compute determine
-    work out say let know want like need see get business company short brief quick across handle handled carry carried
-    s""".split()
+    [
+        "a",
+        "an",
+        "and",
+        "the",
+        "of",
+        "for",
+        "in",
+        "on",
+        "to",
+        "at",
+        "from",
+        "with",
+        "as",
+        "is",
+        "are",
+        "was",
+        "were",
+        "be",
+        "been",
+        "do",
+        "did",
+        "does",
+        "has",
+        "have",
+        "had",
+        "can",
+        "could",
+        "would",
+        "you",
+        "me",
+        "us",
+        "we",
+        "our",
+        "i",
+        "my",
+        "it",
+        "its",
+        "their",
+        "they",
+        "them",
+        "these",
+        "those",
+        "that",
+        "this",
+        "there",
+        "what",
+        "which",
+        "whose",
+        "how",
+        "much",
+        "many",
+        "all",
+        "any",
+        "both",
+        "also",
+        "please",
+        "kindly",
+        "exactly",
+        "value",
+        "figure",
+        "database",
+        "table",
+        "result",
+        "answer",
+        "list",
+        "show",
+        "give",
+        "tell",
+        "find",
+        "calculate",
+        "compute",
+        "determine",
+        "work",
+        "out",
+        "say",
+        "let",
+        "know",
+        "want",
+        "like",
+        "need",
+        "see",
+        "get",
+        "business",
+        "company",
+        "short",
+        "brief",
+        "quick",
+        "across",
+        "handle",
+        "handled",
+        "carry",
+        "carried",
+        "s",
+    ]
 )
 """Words that change nothing about which rows are meant or what is worked out."""
 CONNECTOR = re.compile(

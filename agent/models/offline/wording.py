@@ -6,7 +6,7 @@ import re
 
 from agent.models.offline import queries
 from agent.models.offline.question import Filter, Kind, Question
-from agent.models.offline.tables import stem
+from agent.models.offline.tables import UNIT_NAMES, stem
 from agent.models.offline.vocabulary import NUMBERS
 
 FILE_NAME_CHARACTERS = 36
@@ -31,6 +31,7 @@ def goal(question: Question) -> str:
 def subject(question: Question) -> str:
     """What is asked for, as a noun phrase with its filters and its period."""
     around = f"{_of_filters(question)}{when(question)}"
+    each = "for each" if question.aggregate == "AVG" else "of each"
     things = _things(question)
     if question.kind is Kind.TOP:
         which = f"{spelled(question.count)} {things}" if question.count > 1 else _thing(question)
@@ -39,17 +40,21 @@ def subject(question: Question) -> str:
         return f"which {things} exceeded their {queries.limit_noun(question)}{around}"
     if question.kind is Kind.OVER_LIMIT and question.threshold:
         threshold = question.threshold
-        return f"the {things} with {_article(question)}{figure(question)} {BEYOND[threshold.operator]} {_amount(threshold.number)}{around}"
+        return f"the {things} with {_article(question)}{figure(question)} {BEYOND[threshold.operator]} {_amount(threshold.number)}{_unit(question)}{around}"
     if question.kind is Kind.TREND:
-        return f"the {figure(question)} of each month{around}"
+        return f"the {figure(question)} {each} month{around}"
     if question.kind is Kind.COMPARISON:
-        return f"the {figure(question)} of each {_thing(question)}{around}"
+        compared = _compared(question)
+        of_whom = f"of {listed(compared.values)}" if compared else f"{each} {_thing(question)}"
+        return f"the {figure(question)} {of_whom}{around}"
     return f"the {figure(question)}{around}"
 
 
 def all_together(question: Question) -> str:
     """The figure over all that the question is about."""
-    return f"the {figure(question)} of all {_things(question)}{_of_filters(question)}{when(question)}"
+    compared = _compared(question)
+    of_whom = f"{listed(compared.values)} together" if compared else f"all {_things(question)}"
+    return f"the {figure(question)} of {of_whom}{_of_filters(question)}{when(question)}"
 
 
 def figure(question: Question) -> str:
@@ -138,17 +143,33 @@ def _article(question: Question) -> str:
 
 
 def _of_filters(question: Question) -> str:
-    return f" for {' and '.join(_said(item) for item in question.filters)}" if question.filters else ""
+    compared = _compared(question)
+    said = [_said(item) for item in question.filters if item is not compared]
+    return f" {' and '.join(said)}" if said else ""
+
+
+def _compared(question: Question) -> Filter | None:
+    """The filter whose values are the very things that are set side by side."""
+    if question.kind is not Kind.COMPARISON:
+        return None
+    return next((item for item in question.filters if item.dimension == question.dimension), None)
 
 
 def _said(item: Filter) -> str:
     noun = item.dimension.noun
-    return f"{queries.plural(noun) if len(item.values) > 1 else noun} {listed(item.values)}"
+    if item.dimension.is_label:
+        return f"of {listed(item.values)}"
+    return f"{'with' if noun in ('status', 'state') else 'for'} {queries.plural(noun) if len(item.values) > 1 else noun} {listed(item.values)}"
 
 
 def listed(parts: tuple[str, ...] | list[str]) -> str:
     """`A, B and C`."""
     return f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else "".join(parts)
+
+
+def _unit(question: Question) -> str:
+    unit = UNIT_NAMES.get(question.measure.unit or "") if question.measure else None
+    return f" {unit}" if unit else ""
 
 
 def _amount(number: str) -> str:
