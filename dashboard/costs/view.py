@@ -284,11 +284,11 @@ def _runs(rows: list[model.RunRow], chosen: Selection) -> None:
             "Status": st.column_config.MultiselectColumn(
                 width=92, options=words, color=[palette()[look_of(status).slot].tint for status in RunStatus]
             ),
-            "Task": st.column_config.TextColumn(width=230),
+            "Task": st.column_config.TextColumn(width=226),
             "User": st.column_config.TextColumn(width=58),
             "Model": st.column_config.TextColumn(width=112),
             " ": st.column_config.ProgressColumn(
-                width=80, format=" ", min_value=0, max_value=dearest or 1, color=palette().series[1]
+                width=66, format=" ", min_value=0, max_value=dearest or 1, color=palette().series[1]
             ),
             "Cost": st.column_config.TextColumn(width=70, alignment="right"),
             "Tokens": st.column_config.TextColumn(width=72, alignment="right"),
