@@ -27,10 +27,12 @@ def answer(request: ChatRequest) -> Answer:
         return Call("propose_plan", planning.propose(request))
     if "judge_step" in request.functions:
         return Call("judge_step", judging.judge(request))
-    if request.json_wanted:
-        return json.dumps(_as_json(request), ensure_ascii=False)
     if request.functions:
         return _execute(request)
+    return json.dumps(_as_json(request), ensure_ascii=False) if request.json_wanted else _in_words(request)
+
+
+def _in_words(request: ChatRequest) -> str:
     if "Observations" in request.sections:
         return writing.final_answer(request)
     if "Step" in request.sections:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from agent.models.offline import vocabulary
 from agent.models.offline.question import Dimension, Filter, NotUnderstoodError, dimensions_of
@@ -15,6 +16,7 @@ NUMBER = re.compile(
     rf"(?<![\w.,-])(?P<n>{vocabulary.COUNT_WORD})\s+(?:(?:{vocabulary.SINGLED})\s+)?(?=(?P<next>[^\W\d_][\w'-]*))"
 )
 PLACES = re.compile(rf"\b(?P<end>top|bottom|best|worst)\s+(?P<n>{vocabulary.COUNT_WORD})\b(?![.,-]?\d|%)")
+OR = re.compile(rf"[{VALUES[0]}-{VALUES[-1]}][\s,]*or\b")
 RISKY = frozenset({"data", "other", "none", "new", "not", "no", "unknown", "may", "march", "second", "first", "last"})
 """Words that are a value only beside the name of its column."""
 
@@ -32,7 +34,7 @@ class Names:
     # --- values
 
     def take_filters(self) -> tuple[Filter, ...]:
-        """The values that are named, by their columns; NotUnderstoodError if it is not clear whose, or how they belong."""
+        """The values that are named, by their columns; NotUnderstoodError if it is not clear whose they are."""
         values = {
             (value.lower(), value, dimension)
             for dimension in self.dimensions
@@ -86,18 +88,16 @@ class Names:
         for mark, _ in found:
             self._beside(mark, dimension)
         places = sorted((self.text.rest.index(mark), value) for mark, value in found)
-        for (start, _), (end, _) in zip(places, places[1:], strict=False):
+        for (start, _), (end, _) in pairwise(places):
             between = self.text.rest[start + 1 : end]
             if not between.strip() or not vocabulary.CONNECTOR.fullmatch(between):
                 raise NotUnderstoodError(
                     f"I do not see how {' and '.join(value for _, value in places)} belong together"
                 )
-        for (start, _), (end, _) in reversed(list(zip(places, places[1:], strict=False))):
-            self.text.rest = (
-                self.text.rest[: start + 1]
-                + re.sub(r"\bor\b", "and", self.text.rest[start + 1 : end])
-                + self.text.rest[end:]
-            )
+        for start, _ in places[:-1]:
+            following = self.text.rest[start:]
+            if OR.match(following):  # both are meant, as with `and`
+                self.text.rest = self.text.rest[:start] + re.sub(r"\bor\b", " ,", following, count=1)
         if len(found) > 1:
             self.text.take(re.compile(rf"\bbetween(?: the)?(?=\s+[{VALUES[0]}-{VALUES[-1]}])"))
         return Filter(dimension, tuple(sorted(value for _, value in places)))

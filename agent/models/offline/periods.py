@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from agent.models.offline.tables import MONTHS
@@ -14,18 +15,20 @@ MONTH_NAME = (
 MONTH = rf"(?:{MONTH_NAME}\.?,? \d{{4}}|\d{{4}}-(?:0[1-9]|1[0-2]))(?![\d-]|[.,]\d)"
 LATEST = re.compile(
     r"\b(?:in|for|during|of|over)?\s*(?:the\s+)?(?:latest|last|most recent|newest) month"
-    r"(?: (?:with|that has|having|of|in the|there is|for which there is)(?: any)?(?: the)? (?:data|figures|numbers|records|costs|sales))?\b"
+    r"(?: (?:with|that has|having|of|in the|there is|for which there is)(?: any)?(?: the)? (?:data|figures|records))?\b"
 )
 BOUND = re.compile(r"\b(?:to|by|at|with|from|as|than|over)(?: the)?\s*$")
 BETWEEN = re.compile(rf"\b(?:between|from) (?P<a>{MONTH}) (?:and|to|until|through|till) (?P<b>{MONTH})")
 SINCE = re.compile(rf"\b(?:since|from|starting(?: in| from)?) (?P<a>{MONTH})(?: on(?:wards?)?\b)?")
 SINCE_YEAR = re.compile(r"\bsince (?P<y>(?:19|20)\d\d)(?![\d-]|[.,]\d)")
 QUARTER = re.compile(
-    r"\b(?:in|for|during|of)?\s*(?:the )?(?:q(?P<q>[1-4])|(?P<w>first|second|third|fourth) quarter)(?: of)? (?P<y>\d{4})\b"
+    r"\b(?:in|for|during|of)?\s*(?:the )?(?:q(?P<q>[1-4])|(?P<w>first|second|third|fourth) quarter)(?: of)? "
+    r"(?P<y>\d{4})\b"
 )
 ONE = re.compile(rf"(?<![\w-])(?:(?:in|for|during|of) )?(?:the month of )?(?<![\w-])(?P<a>{MONTH})")
 YEAR = re.compile(
-    r"(?<![\w$€£.,-])(?:(?:in|for|during|of|throughout) )?(?:the (?:whole )?year )?(?P<y>(?:19|20)\d\d)(?![\d-]|[.,]\d|\s?%)"
+    r"(?<![\w$€£.,-])(?:(?:in|for|during|of|throughout) )?(?:the (?:whole )?year )?"
+    r"(?P<y>(?:19|20)\d\d)(?![\d-]|[.,]\d|\s?%)"
 )
 
 
@@ -62,25 +65,15 @@ class Period:
 
 def take_periods(text: str) -> tuple[str, Period | None]:
     """The text without its period, and the period; text in lower case."""
-    for pattern, make in (
-        (BETWEEN, lambda found: Period(_month(found["a"]), _month(found["b"]))),
-        (LATEST, lambda _: Period(latest=True)),
-        (QUARTER, lambda found: _quarter(found)),
-    ):
+    for pattern, make in FIRST_PATTERNS:
         if found := pattern.search(text):
             return _without(text, found), make(found)
     months = list(ONE.finditer(text))
     if len(months) > 1:
-        rest = ONE.sub(" ", text)
-        return rest, Period(listed=tuple(sorted({_month(found["a"]) for found in months})))
-    if found := SINCE.search(text):
-        return _without(text, found), Period(_month(found["a"]))
-    if found := ONE.search(text):
-        return _without(text, found), Period(_month(found["a"]), _month(found["a"]))
-    if found := SINCE_YEAR.search(text):
-        return _without(text, found), Period(f"{found['y']}-01")
-    if found := YEAR.search(text):
-        return _without(text, found), Period(f"{found['y']}-01", f"{found['y']}-12")
+        return ONE.sub(" ", text), Period(listed=tuple(sorted({_month(found["a"]) for found in months})))
+    for pattern, make in LAST_PATTERNS:
+        if found := pattern.search(text):
+            return _without(text, found), make(found)
     return text, None
 
 
@@ -99,3 +92,22 @@ def _month(words: str) -> str:
 def _quarter(found: re.Match[str]) -> Period:
     number = int(found["q"]) if found["q"] else ("first", "second", "third", "fourth").index(found["w"]) + 1
     return Period(f"{found['y']}-{3 * number - 2:02d}", f"{found['y']}-{3 * number:02d}")
+
+
+def _one(found: re.Match[str]) -> Period:
+    return Period(_month(found["a"]), _month(found["a"]))
+
+
+Patterns = tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Period]], ...]
+
+FIRST_PATTERNS: Patterns = (
+    (BETWEEN, lambda found: Period(_month(found["a"]), _month(found["b"]))),
+    (LATEST, lambda _: Period(latest=True)),
+    (QUARTER, _quarter),
+)
+LAST_PATTERNS: Patterns = (
+    (SINCE, lambda found: Period(_month(found["a"]))),
+    (ONE, _one),
+    (SINCE_YEAR, lambda found: Period(f"{found['y']}-01")),
+    (YEAR, lambda found: Period(f"{found['y']}-01", f"{found['y']}-12")),
+)

@@ -130,7 +130,9 @@ def _data_steps(question: Question, tool: str) -> list[Step]:
         if latest
         else "See how many rows the data has for this, and from which months"
     )
-    parts = [(first, queries.coverage(question), "One row with the number of rows and the months", ())]
+    parts: list[tuple[str, str, str, tuple[int, ...]]] = [
+        (first, queries.coverage(question), "One row with the number of rows and the months", ())
+    ]
     parts += [(*part, (0,)) for part in FIGURES[question.kind](question)]
     return [
         _step(description, tool, {"sql": query}, after, criterion) for description, query, criterion, after in parts
@@ -140,10 +142,12 @@ def _data_steps(question: Question, tool: str) -> list[Step]:
 Part = tuple[str, str, str]
 """Description, query, criterion."""
 ONE = "One row with a figure"
+NO_DATA = "an empty result means that there is no data"
 
 
 def _top_parts(question: Question) -> list[Part]:
-    rows = f"At most {wording.spelled(question.count)} row{'s' if question.count > 1 else ''}, each with a name and a figure; an empty result means that there is no data"
+    several = "s" if question.count > 1 else ""
+    rows = f"At most {wording.spelled(question.count)} row{several}, each with a name and a figure; {NO_DATA}"
     parts = [(f"Find {wording.subject(question)}", queries.ranking(question, question.count), rows)]
     if question.limit:
         compared = f"Compare {'each' if question.count > 1 else 'it'} with its {queries.limit_noun(question)}"
@@ -168,12 +172,12 @@ def _trend_parts(question: Question) -> list[Part]:
         (
             f"Work out {wording.subject(question)}",
             queries.series(question),
-            "A row for each month, with a figure; an empty result means that there is no data",
+            f"A row for each month, with a figure; {NO_DATA}",
         ),
         (
             "Work out the change from the first month to the last",
             queries.change(question),
-            "One row with both months; an empty result means that there is no data",
+            f"One row with both months; {NO_DATA}",
         ),
     ]
 
@@ -184,7 +188,7 @@ def _comparison_parts(question: Question) -> list[Part]:
         (
             f"Work out {wording.subject(question)}",
             queries.ranking(question),
-            "A row for each, with a figure; an empty result means that there is no data",
+            f"A row for each, with a figure; {NO_DATA}",
         ),
         ("Work out how far the highest and the lowest are apart", queries.difference(question), apart),
     ]

@@ -133,8 +133,10 @@ def against_limit(question: Question) -> str:
         f"{value(question)} AS {name} {_from(question)}{_where(question)} GROUP BY {_group_key(question)} "
         f"ORDER BY {name} {direction}, {group}{f' LIMIT {top}' if top else ''}), "
         f"limits AS ({_limits(question)}) "
-        f'SELECT {group}, {name}, limits.amount AS "{limit_name(question)}", ROUND({name} - limits.amount, 2) AS over_by, '
-        f"CASE WHEN limits.amount IS NULL THEN 'not set' WHEN {name} > limits.amount THEN 'yes' ELSE 'no' END AS exceeded "
+        f'SELECT {group}, {name}, limits.amount AS "{limit_name(question)}", '
+        f"ROUND({name} - limits.amount, 2) AS over_by, "
+        f"CASE WHEN limits.amount IS NULL THEN 'not set' WHEN {name} > limits.amount THEN 'yes' "
+        f"ELSE 'no' END AS exceeded "
         f"FROM figures LEFT JOIN limits ON limits.key = figures.key ORDER BY {order}, {group}"
     )
 

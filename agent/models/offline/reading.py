@@ -168,24 +168,28 @@ class _Reader:
     # --- putting together
 
     def _kind(self, limit: re.Match[str] | None, period: Period | None) -> Kind:
-        several = [item for item in self.filters if len(item.values) > 1]
         if limit or self.threshold:
             return self._kind_with_limit(limit)
+        if self.top and (self.trend or self.compare):
+            raise NotUnderstoodError("it asks for a ranking and for a course at once")
         if self.top:
-            if self.trend or self.compare:
-                raise NotUnderstoodError("it asks for a ranking and for a course at once")
             return Kind.TOP
-        if self.trend:
-            return self._trend_only(several)
-        if self.together:
-            return Kind.TOTAL
-        if period and period.listed and not (self.total or self.average or self.grouped):
-            return self._trend_only(several)
-        if self.grouped or several or (self.compare and self.named):
+        several = [item for item in self.filters if len(item.values) > 1]
+        return self._trend_only(several) if self._is_course(period) else self._kind_of_sums(several)
+
+    def _is_course(self, period: Period | None) -> bool:
+        """Whether it is about months: in so many words, or since several are named and set side by side."""
+        if self.trend or period is None or self.together or self.grouped:
+            return self.trend
+        if period.listed:
+            return not (self.total or self.average)
+        aside = any(len(item.values) > 1 for item in self.filters) or self.named
+        return self.compare and not aside and not period.latest and period.first != period.last
+
+    def _kind_of_sums(self, several: Sequence[Filter]) -> Kind:
+        if not self.together and (self.grouped or several or (self.compare and self.named)):
             return Kind.COMPARISON
         if self.compare:
-            if period and not period.latest and period.first != period.last:
-                return self._trend_only(several)
             raise NotUnderstoodError("I do not see what is to be compared")
         if self.total or self.average or self.asked:
             return Kind.TOTAL
@@ -283,6 +287,8 @@ def _checked(question: Question, count: int | None, words: Sequence[Word]) -> Qu
         )
     if question.limit and question.dimension:
         group = question.dimension
+        if group.via and not group.is_label:
+            raise NotUnderstoodError(f"{question.limit[0].name} has no limit for each {group.noun}")
         if any((item.dimension.table, item.dimension.via) != (group.table, group.via) for item in question.filters):
             raise NotUnderstoodError("a part of the amounts cannot be held against the whole limit")
     return question

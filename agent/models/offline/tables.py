@@ -8,7 +8,8 @@ from functools import cached_property
 
 TABLE = re.compile(r"^(?:Table|View) (\"(?:[^\"]|\"\")*\"|\S+) \(([\d,]+) rows?\)$")
 COLUMN = re.compile(
-    r"^  (?P<name>\"(?:[^\"]|\"\")*\"|\S+) (?P<type>.*?)(?P<primary> primary key)?(?: → (?P<target>(?:\"(?:[^\"]|\"\")*\"|[^\s.\"]+)(?:\.(?:\"(?:[^\"]|\"\")*\"|\S+))?))?"
+    r"^  (?P<name>\"(?:[^\"]|\"\")*\"|\S+) (?P<type>.*?)(?P<primary> primary key)?"
+    r"(?: → (?P<target>(?:\"(?:[^\"]|\"\")*\"|[^\s.\"]+)(?:\.(?:\"(?:[^\"]|\"\")*\"|\S+))?))?"
     r"(?: (?P<how>one of|e\.g\.) (?P<values>.*)| no values)?$"
 )
 VALUE = re.compile(r"'((?:[^']|'')*)'|([^,\s][^,]*)")

@@ -8,6 +8,11 @@ from __future__ import annotations
 
 import re
 
+
+def _words(text: str) -> list[str]:
+    return text.split()
+
+
 NUMBERS = {
     word: n
     for n, word in enumerate(
@@ -17,23 +22,13 @@ NUMBERS = {
 COUNT_WORD = "|".join((*NUMBERS, r"\d{1,2}"))
 
 MONEY = frozenset(
-    [
-        "cost",
-        "spend",
-        "spent",
-        "spending",
-        "expense",
-        "expenditure",
-        "amount",
-        "expensive",
-        "outlay",
-        "charge",
-        "costly",
-        "cheapest",
-        "dearest",
-    ]
+    _words("""
+    cost spend spent spending expense expenditure amount expensive outlay charge costly cheapest dearest
+""")
 )
-REVENUE = frozenset(["revenue", "sale", "sold", "sell", "selling", "turnover", "income", "earn", "earned", "earning"])
+REVENUE = frozenset(
+    ["revenue", "sale", "sold", "sell", "selling", "turnover", "income", "earn", "earned", "earning", "made"]
+)
 SYNONYMS = (
     MONEY,
     REVENUE,
@@ -48,28 +43,10 @@ SYNONYMS = (
 UNCOUNTABLE = MONEY | REVENUE | {"usage", "consumption", "energy", "budget", "quota"}
 """Tables of these are about an amount; a table of anything else is about things that are counted."""
 NOT_ADDITIVE = frozenset(
-    [
-        "price",
-        "rate",
-        "temperature",
-        "score",
-        "rating",
-        "ratio",
-        "share",
-        "age",
-        "margin",
-        "level",
-        "index",
-        "percent",
-        "percentage",
-        "pct",
-        "average",
-        "mean",
-        "balance",
-        "stock",
-        "headcount",
-        "limit",
-    ]
+    _words("""
+    price rate temperature score rating ratio share age margin level index percent percentage pct
+    average mean balance stock headcount limit
+""")
 )
 """Last words of columns whose values mean nothing when added up."""
 
@@ -80,12 +57,14 @@ BEST = re.compile(r"\b(?:best|worst)\b")
 SELLING = re.compile(r"\b(?:sold|sell|selling|sells|revenue|turnover|units?)\b")
 
 TREND = re.compile(
-    r"\b(?:(?:the )?trends?(?: (?:of|in|for))?|over time|(?:by|per|each|every|for each) month|month (?:by|to|over|on) month|"
+    r"\b(?:(?:the )?trends?(?: (?:of|in|for))?|over time|(?:by|per|each|every|for each) month|"
+    r"month (?:by|to|over|on) month|"
     r"month-by-month|monthly|(?:develop(?:ed|ment)?|evolved?|changed?)(?: over time)?)\b"
 )
 CALENDAR = re.compile(r"\b(?:(?:per|by|each|every|a|for each) month|monthly)\b")
 COMPARE = re.compile(
-    r"\b(?:compar(?:e|es|ed|ing|ison)(?: of)?|versus|vs\b\.?|differ(?:ence|ences)?|break(?:down| down)|broken down|split|"
+    r"\b(?:compar(?:e|es|ed|ing|ison)(?: of)?|versus|vs\b\.?|differ(?:ence|ences)?|"
+    r"break(?:down| down)|broken down|split|"
     r"distribut(?:ed|ion)|rank(?:ing|ed)?)\b"
 )
 TOTAL = re.compile(r"\b(?:totals?|totalled|sum|altogether|in all|overall|combined|together|added up|how much)\b")
@@ -98,15 +77,18 @@ SINGLED = rf"(?:{HIGH}|{LOW})"
 
 LIMIT_NOUN = r"budget|limit|quota|target|cap|allowance|ceiling"
 OVER_LIMIT = re.compile(
-    rf"(?P<also>(?:,\s*|;\s*|[.?]\s*)?\b(?:and |also )*(?:if|whether|did|do|does|has|have|had) (?:any|one|some)(?: one)?"
+    rf"(?P<also>(?:,\s*|;\s*|[.?]\s*)?\b(?:and |also )*"
+    rf"(?:if|whether|did|do|does|has|have|had) (?:any|one|some)(?: one)?"
     rf"(?: of (?:them|these|those))?\s+)?"
-    rf"\b(?:(?:went |gone |go |goes |were |was |are |is )?(?:over|above|beyond)|exceed(?:s|ed|ing)?|overr[au]ns?|overspen[dt]|"
+    rf"\b(?:(?:went |gone |go |goes |were |was |are |is )?(?:over|above|beyond)|"
+    rf"exceed(?:s|ed|ing)?|overr[au]ns?|overspen[dt]|"
     rf"broke|spent more than|cost more than)\s+"
     rf"(?:(?:of|on|its|their|the|his|her|own|monthly)\s+)*(?:(?P<kind>[a-z]+)\s+)?(?P<noun>{LIMIT_NOUN})s?\b"
 )
 OVER_NUMBER = re.compile(
     r"\b(?P<words>exceed(?:s|ed|ing)?|over|above|more than|greater than|higher than|at least|under|below|less than|"
-    r"fewer than|lower than|at most)\s+(?P<sign>[$€£])?\s?(?P<number>(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?)(?![\d-]|[.,]\d)"
+    r"fewer than|lower than|at most)\s+(?P<sign>[$€£])?\s?"
+    r"(?P<number>(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?)(?![\d-]|[.,]\d)"
     r"(?:\s?(?P<scale>k|m|thousand|million)\b)?(?:\s?(?P<unit>dollars?|usd|eur|euros?|gbp|pounds|kg|kilograms|kwh|mwh|km|%))?"
 )
 OPERATORS = {
@@ -127,12 +109,14 @@ CURRENCIES = {"usd", "eur", "gbp"}
 
 REPORT = re.compile(r"\b(?:reports?|file|memo)\b")
 NO_REPORT = re.compile(
-    r"[,;.]?\s*\b(?:and |but |please )*(?:no|without an?y?|without the|drop the|skip the|leave out the|(?:don't|do not) "
+    r"[,;.]?\s*\b(?:and |but |please )*(?:no|without an?y?|without the|drop the|skip the|leave out the|"
+    r"(?:don't|do not) "
     r"(?:write|make|create) (?:an?y?|the)) (?:report|file|memo)\b(?: (?:is )?(?:needed|necessary))?"
 )
 REPORT_CLAUSE = re.compile(
     r"[,;]?\s*\b(?:and |then |also |please )*(?:write|make|create|produce|prepare|draft|save|put|give|send|with|as|in)"
-    r"(?: (?:me|us|it|this|that|them|the results?|the findings|the answer|everything|up|down|in|into|to|as|a|an|the|short|"
+    r"(?: (?:me|us|it|this|that|them|the results?|the findings|the answer|everything|up|down|"
+    r"in|into|to|as|a|an|the|short|"
     r"brief|small|one-page|quick|written|markdown))* (?:report|memo|file)s?\b"
     r"(?: (?:about|on|of|for|with) (?:it|this|that|them|the results?|the findings))?"
 )
@@ -145,105 +129,19 @@ DOCUMENT_CLAUSE = re.compile(
 )
 
 ABOUT_DOCUMENTS = frozenset(
-    """say says about policy policies rule rules guideline guidelines document documents write report when there check
-    look up cite quote require allow how""".split()
+    _words("""
+    say says about policy policies rule rules guideline guidelines document documents write report when there check
+    look up cite quote require allow how
+""")
 )
 FILLERS = frozenset(
-    [
-        "a",
-        "an",
-        "and",
-        "the",
-        "of",
-        "for",
-        "in",
-        "on",
-        "to",
-        "at",
-        "from",
-        "with",
-        "as",
-        "is",
-        "are",
-        "was",
-        "were",
-        "be",
-        "been",
-        "do",
-        "did",
-        "does",
-        "has",
-        "have",
-        "had",
-        "can",
-        "could",
-        "would",
-        "you",
-        "me",
-        "us",
-        "we",
-        "our",
-        "i",
-        "my",
-        "it",
-        "its",
-        "their",
-        "they",
-        "them",
-        "these",
-        "those",
-        "that",
-        "this",
-        "there",
-        "what",
-        "which",
-        "whose",
-        "how",
-        "much",
-        "many",
-        "all",
-        "any",
-        "both",
-        "also",
-        "please",
-        "kindly",
-        "exactly",
-        "value",
-        "figure",
-        "database",
-        "table",
-        "result",
-        "answer",
-        "list",
-        "show",
-        "give",
-        "tell",
-        "find",
-        "calculate",
-        "compute",
-        "determine",
-        "work",
-        "out",
-        "say",
-        "let",
-        "know",
-        "want",
-        "like",
-        "need",
-        "see",
-        "get",
-        "business",
-        "company",
-        "short",
-        "brief",
-        "quick",
-        "across",
-        "handle",
-        "handled",
-        "carry",
-        "carried",
-        "s",
-    ]
+    _words("""
+    a an and the of for in on to at from with as is are was were be been do did does has have had can
+    could would you me us we our i my it its their they them these those that this there what which
+    whose how much many all any both also please kindly exactly value figure database table result
+    answer list show give tell find calculate compute determine work out say let know want like need see
+    get business company short brief quick across handle handled carry carried s
+""")
 )
 """Words that change nothing about which rows are meant or what is worked out."""
 CONNECTOR = re.compile(

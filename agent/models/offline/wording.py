@@ -40,7 +40,8 @@ def subject(question: Question) -> str:
         return f"which {things} exceeded their {queries.limit_noun(question)}{around}"
     if question.kind is Kind.OVER_LIMIT and question.threshold:
         threshold = question.threshold
-        return f"the {things} with {_article(question)}{figure(question)} {BEYOND[threshold.operator]} {_amount(threshold.number)}{_unit(question)}{around}"
+        limit = f"{BEYOND[threshold.operator]} {_amount(threshold.number)}{_unit(question)}"
+        return f"the {things} with {_article(question)}{figure(question)} {limit}{around}"
     if question.kind is Kind.TREND:
         return f"the {figure(question)} {each} month{around}"
     if question.kind is Kind.COMPARISON:
@@ -93,7 +94,8 @@ def file_name(question: Question) -> str:
         )
         limit = queries.limit_noun(question) if question.limit else ""
         measured = question.measure and queries.measure_noun(question)
-        parts = f"{_thing(question)} {measured or ' '.join(question.table.words if question.table else ())} {limit} {period}"
+        counted = " ".join(question.table.words) if question.table else ""
+        parts = f"{_thing(question)} {measured or counted} {limit} {period}"
     name = re.sub(r"[^a-z0-9]+", "-", parts.lower()).strip("-")
     if len(name) > FILE_NAME_CHARACTERS:
         name = name[: FILE_NAME_CHARACTERS + 1].rpartition("-")[0] or name[:FILE_NAME_CHARACTERS]
@@ -159,7 +161,8 @@ def _said(item: Filter) -> str:
     noun = item.dimension.noun
     if item.dimension.is_label:
         return f"of {listed(item.values)}"
-    return f"{'with' if noun in ('status', 'state') else 'for'} {queries.plural(noun) if len(item.values) > 1 else noun} {listed(item.values)}"
+    preposition = "with" if noun in ("status", "state") else "for"
+    return f"{preposition} {queries.plural(noun) if len(item.values) > 1 else noun} {listed(item.values)}"
 
 
 def listed(parts: tuple[str, ...] | list[str]) -> str:

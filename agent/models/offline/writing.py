@@ -224,7 +224,8 @@ def _limit_sentence(item: Found) -> str:
 def _period_of(subject: str) -> str:
     """The period that a subject ends with."""
     found = re.search(
-        r" (?:in the latest month with data|(?:in|from|since) \d{4}[\d-]*(?:(?:, | and | to )[\d-]+)*(?: together)?|over all months together)$",
+        r" (?:in the latest month with data|(?:in|from|since) \d{4}[\d-]*(?:(?:, | and | to )[\d-]+)*(?: together)?|"
+        r"over all months together)$",
         subject,
     )
     return found[0] if found else ""
@@ -264,13 +265,14 @@ def _documents(observations: Sequence[dict[str, Any]]) -> list[str]:
             continue
         if not data["hits"]:
             parts.append(f"No document speaks of it [{entry['n']}].")
-        lines = [
-            f"- {hit['document']}{', paragraph ' + hit['paragraph'] if hit.get('paragraph') else ''}: {hit['text']} [{entry['n']}]"
-            for hit in data["hits"][:ROWS_IN_A_SENTENCE]
-        ]
+        lines = [f"- {_place(hit)}: {hit['text']} [{entry['n']}]" for hit in data["hits"][:ROWS_IN_A_SENTENCE]]
         if lines:
             parts.append("The documents say:\n\n" + "\n".join(lines))
     return parts
+
+
+def _place(hit: dict[str, Any]) -> str:
+    return f"{hit['document']}{', paragraph ' + hit['paragraph'] if hit.get('paragraph') else ''}"
 
 
 def _words(observations: Sequence[dict[str, Any]]) -> list[str]:
