@@ -103,7 +103,7 @@ class Bench:
         return told
 
     def _context(self, step_id: str) -> ToolContext:
-        return ToolContext("r1", step_id, 1, self.folder, lambda: datetime.now(UTC), "k")
+        return ToolContext("r1", step_id, 1, self.folder, lambda: datetime.now(UTC))
 
 
 @pytest.fixture(scope="session")

@@ -37,6 +37,7 @@ REFUSED = [
     "Which carrier had the second highest weight?", "2nd highest weight by carrier", "Third heaviest carrier",
     "Which carrier grew most?", "Did parcels grow by more than 10%?", "Is there a correlation of hours and priority?",
     "Forecast the parcels for 2027", "Why did the parcels fall?", "When did Velox ship most parcels?",
+    "How many carriers shipped parcels?", "Number of teams with hours", "Total parcels of the top 2 carriers",
     # rows, several groups, several questions
     "Which customer had the largest invoice?", "Which customers have invoices over 1,000 EUR?",
     "What is the highest weight?", "Highest and lowest weight by carrier", "Parcels by carrier and warehouse",

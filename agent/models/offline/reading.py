@@ -81,6 +81,7 @@ class _Reader:
         names = Names(self.text, measured.table, self.tables)
         self.filters = names.take_filters()
         count = names.take_count()
+        self._refuse_counted_groups(measured, names)
         self._take_kind_words(measured)
         self.grouped, self.named = names.take_dimensions()
         self._nothing_is_left(measured)
@@ -126,9 +127,22 @@ class _Reader:
         if sum(1 for found in sentences if set(found) - vocabulary.FILLERS) > 1:
             raise NotUnderstoodError("it asks more than one thing; ask one at a time")
 
+    def _refuse_counted_groups(self, measured: Measured, names: Names) -> None:
+        """`how many regions sold …` asks for the number of groups, which no known kind of question gives."""
+        things = {dimension.noun.split()[-1] for dimension in names.dimensions}
+        own = set(measured.column.words) if measured.column else set()
+        for found in vocabulary.HOW_MANY.finditer(self.text.rest):
+            following = [word.stem for word in self.text.words if word.start >= found.end()]
+            first = next((word for word in following if word in things | own), None)
+            if first in things - own:
+                raise NotUnderstoodError(f"I do not count how many of a {first} there are")
+
     def _take_kind_words(self, measured: Measured) -> None:
         """The words that say which kind of question it is; a second one of a kind is left over and so refused."""
         text = self.text.rest
+        first, top = vocabulary.SUMMED.search(text), vocabulary.TOP.search(text)
+        if first and top and first.start() < top.start():
+            raise NotUnderstoodError("it asks for the total of a ranking, and I only list rankings")
         self.calendar = bool(vocabulary.CALENDAR.search(text))
         self.together = bool(vocabulary.TOGETHER.search(text))
         self.trend = bool(self.text.take(vocabulary.TREND))

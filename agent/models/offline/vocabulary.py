@@ -71,6 +71,7 @@ TOTAL = re.compile(r"\b(?:totals?|totalled|sum|altogether|in all|overall|combine
 SUMMED = re.compile(r"\b(?:totals?|totalled|sum|how much)\b")
 TOGETHER = re.compile(r"\b(?:together|combined|altogether|in all|sum|added up)\b")
 AVERAGE = re.compile(r"\b(?:on average|averages?|mean|avg)\b")
+HOW_MANY = re.compile(r"\b(?:how many|number of)\b")
 ASKED = re.compile(r"\b(?:how many|what (?:is|was|were|are|did)|number of)\b")
 COUNTING = r"(?:how many|(?:total )?number of|count of|count|most|fewest|total)"
 SINGLED = rf"(?:{HIGH}|{LOW})"
