@@ -127,8 +127,11 @@ def stored_rates(row: Row) -> Rates:
 
 
 def better(new: NormalisedSpan, old: Mapping[str, Any]) -> bool:
-    """Whether a span that came again replaces the row that is there: ended, then knows more, then ends later."""
-    return _rank(new.ended_at, _known(new.usage)) >= _rank(old["ended_at"], old["known"])
+    """Whether a span that came again replaces the row that is there: ended, then knows more, then ends later.
+
+    The same span again is no better, so that it keeps the price at which it was first counted.
+    """
+    return _rank(new.ended_at, _known(new.usage)) > _rank(old["ended_at"], old["known"])
 
 
 def _known(usage: Usage) -> int:

@@ -80,6 +80,18 @@ def test_the_better_version_of_a_span_stays_whatever_comes_last(span_store: Span
     assert span_store.usage_total(UsageQuery("other")).input_tokens == 500
 
 
+def test_the_same_spans_again_keep_the_cost_of_their_first_counting(span_store: SpanStore) -> None:
+    dearer = PriceBook(extra=[{**DEMO, "input": "9", "output": "45"}])
+    calls = (chat(1, 10, 1), chat(2, 20, 2, seconds=None))
+    ingest(span_store, *calls)
+    before = span_store.spans("p", TRACE)
+    ingest(span_store, *calls, prices=dearer)
+    assert span_store.spans("p", TRACE) == before
+    ingest(span_store, chat(2, 20, 2), prices=dearer)
+    first, second = span_store.spans("p", TRACE)
+    assert (first.cost, second.cost) == (45_000_000, 270_000_000)
+
+
 def test_a_parent_that_comes_late_takes_its_children_out_of_the_sums(span_store: SpanStore) -> None:
     ingest(span_store, chat(2, 100, 10, parent=1))
     assert total(span_store).input_tokens == 100
