@@ -24,6 +24,7 @@ RETRY_SECONDS = 5
 REQUESTS_AT_ONCE = 16
 """More than this wait in memory for the one writer of the store; they are told to come back."""
 PROBLEMS_TOLD = 5
+GZIP_PIECE = 4_096
 
 # Codes of google.rpc.Status.
 INVALID_ARGUMENT = 3
@@ -102,40 +103,51 @@ class Intake:
         encoding = request.headers.get("content-encoding", "identity").strip().lower()
         if encoding not in ("identity", "gzip"):
             raise Refusal(415, INVALID_ARGUMENT, f"Content-Encoding {encoding!r} is not taken; use gzip or none.")
-        body = await self._read(request)
-        return self._unpacked(body) if encoding == "gzip" else body
-
-    async def _read(self, request: Request) -> bytes:
-        parts: list[bytes] = []
-        size = 0
-        try:
-            async for part in request.stream():
-                size += len(part)
-                if size > self._settings.otlp_max_bytes:
-                    raise self._too_large()
-                parts.append(part)
-        except ClientDisconnect as error:
-            raise Refusal(400, INVALID_ARGUMENT, "The request ended early.") from error
-        return b"".join(parts)
-
-    def _unpacked(self, body: bytes) -> bytes:
         limit = self._settings.otlp_max_bytes
-        unpacker = zlib.decompressobj(wbits=31)
-        try:
-            data = unpacker.decompress(body, limit + 1)
-        except zlib.error as error:
-            raise Refusal(400, INVALID_ARGUMENT, f"The body is not gzip: {error}.") from error
-        if len(data) > limit:
-            raise self._too_large()
-        if not unpacker.eof:
-            raise Refusal(400, INVALID_ARGUMENT, "The gzip body is cut off.")
-        return data
+        body = await read(request, limit)
+        return await run_in_threadpool(unpacked, body, limit) if encoding == "gzip" else body
 
-    def _too_large(self) -> Refusal:
-        limit = self._settings.otlp_max_bytes
-        return Refusal(
-            413, RESOURCE_EXHAUSTED, f"A request may have {limit:,} bytes unpacked (PLANDECK_OTLP_MAX_BYTES)."
-        )
+
+async def read(request: Request, limit: int) -> bytes:
+    """The body as it was sent; Refusal if it is beyond the limit or ends early."""
+    parts: list[bytes] = []
+    size = 0
+    try:
+        async for part in request.stream():
+            size += len(part)
+            if size > limit:
+                raise too_large(limit)
+            parts.append(part)
+    except ClientDisconnect as error:
+        raise Refusal(400, INVALID_ARGUMENT, "The request ended early.") from error
+    return b"".join(parts)
+
+
+def unpacked(body: bytes, limit: int) -> bytes:
+    """Every member of a gzip body, one after the other; Refusal for what is not gzip, cut off, or beyond the limit."""
+    unpacker = zlib.decompressobj(wbits=31)
+    data = bytearray()
+    # In pieces, because each member hands on a copy of what follows it.
+    for begin in range(0, len(body), GZIP_PIECE):
+        rest = body[begin : begin + GZIP_PIECE]
+        while rest:
+            if unpacker.eof:
+                unpacker = zlib.decompressobj(wbits=31)
+            try:
+                data += unpacker.decompress(rest, limit + 1 - len(data))
+            except zlib.error as error:
+                raise Refusal(400, INVALID_ARGUMENT, f"The body is not gzip throughout: {error}.") from error
+            if len(data) > limit:
+                raise too_large(limit)
+            rest = unpacker.unused_data
+    if not unpacker.eof:
+        raise Refusal(400, INVALID_ARGUMENT, "The gzip body is cut off.")
+    return bytes(data)
+
+
+def too_large(limit: int) -> Refusal:
+    """For a body with more bytes than the limit."""
+    return Refusal(413, RESOURCE_EXHAUSTED, f"A request may have {limit:,} bytes unpacked (PLANDECK_OTLP_MAX_BYTES).")
 
 
 def taken(result: IngestResult, content_type: str) -> Response:
