@@ -38,11 +38,11 @@ def serve(settings: Settings) -> None:
 
 
 def check_exposure(settings: Settings) -> None:
-    """Refuse to listen to other machines without a token; without sign-in anybody there could send spans."""
-    if not is_loopback(settings.host) and not settings.otlp_token:
+    """Refuse to listen to other machines: nobody signs in yet, so anybody there could approve plans."""
+    if not is_loopback(settings.host):
         raise ConfigurationError(
-            f"Listening on {settings.host} needs PLANDECK_OTLP_TOKEN, which senders of traces have to show; "
-            "set it, or leave PLANDECK_HOST at 127.0.0.1."
+            f"Listening on {settings.host} needs sign-in, which Plandeck does not have yet; leave PLANDECK_HOST at "
+            "127.0.0.1 and reach it through a tunnel, or a proxy with sign-in of its own that connects to 127.0.0.1."
         )
 
 

@@ -33,7 +33,7 @@ def test_a_healthy_machine_passes_every_check_and_is_left_as_it_was(tmp_path: Pa
     [
         ({"PLANDECK_PROVIDER": "opnai"}, "provider", "openai"),
         ({"PLANDECK_PROVIDER": "openai", "OPENAI_API_KEY": ""}, "provider", "OPENAI_API_KEY"),
-        ({"PLANDECK_HOST": "0.0.0.0"}, "port", "PLANDECK_OTLP_TOKEN"),
+        ({"PLANDECK_HOST": "0.0.0.0"}, "port", "sign-in"),
     ],
 )
 def test_what_is_wrong_fails_its_own_check_and_names_the_remedy(

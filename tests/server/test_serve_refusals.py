@@ -1,3 +1,4 @@
+import re
 import socket
 from pathlib import Path
 
@@ -24,13 +25,13 @@ def test_an_address_that_is_not_here_is_named() -> None:
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "10.0.0.4", "plandeck.internal"])
-def test_listening_to_other_machines_needs_a_token(host: str) -> None:
-    with pytest.raises(ConfigurationError, match="PLANDECK_OTLP_TOKEN"):
-        check_exposure(load_settings(host=host))
-    check_exposure(load_settings(host=host, otlp_token="t"))
+@pytest.mark.parametrize("token", [None, "t"], ids=["without-token", "with-token"])
+def test_listening_to_other_machines_is_refused_while_nobody_can_sign_in(host: str, token: str | None) -> None:
+    with pytest.raises(ConfigurationError, match=rf"{re.escape(host)}.*sign-in.*PLANDECK_HOST.*tunnel"):
+        check_exposure(load_settings(host=host, otlp_token=token))
 
 
-def test_loopback_needs_no_token() -> None:
+def test_loopback_is_served() -> None:
     check_exposure(load_settings(host="127.0.0.1"))
     check_exposure(load_settings(host="localhost"))
 

@@ -153,19 +153,32 @@ def test_the_same_spans_again_change_nothing(server: Served, client: httpx.Clien
         (b"{", {"Content-Type": "application/json"}, 400, 3),
         (b"[]", {"Content-Type": "application/json"}, 400, 3),
         (b"{}", {"Content-Type": "application/json", "Content-Encoding": "gzip"}, 400, 3),
-        (gzip.compress(b"{}")[:-9], {"Content-Type": "application/json", "Content-Encoding": "gzip"}, 400, 3),
+        (gzip.compress(b"{}", mtime=0)[:-9], {"Content-Type": "application/json", "Content-Encoding": "gzip"}, 400, 3),
         (b"{}", {"Content-Type": "application/json", "Content-Encoding": "br"}, 415, 3),
         (b"{}", {"Content-Type": "text/plain"}, 415, 3),
         (b"{}", {"Content-Type": ""}, 415, 3),
         (b" " * (LIMIT + 1), {"Content-Type": "application/json"}, 413, 8),
         (
-            gzip.compress(b" " * (LIMIT + 1)),
+            gzip.compress(b" " * (LIMIT + 1), mtime=0),
             {"Content-Type": "application/json", "Content-Encoding": "gzip"},
             413,
             8,
         ),
         (b"{}", {"Content-Type": "application/json", "Authorization": "Bearer wrong"}, 401, 16),
         (b"{}", {"Content-Type": "application/json", "Authorization": ""}, 401, 16),
+    ],
+    ids=[
+        "broken-json",
+        "array",
+        "not-gzip",
+        "cut-gzip",
+        "unknown-encoding",
+        "text",
+        "no-type",
+        "too-large",
+        "too-large-unpacked",
+        "wrong-token",
+        "no-token",
     ],
 )
 def test_a_wrong_request_is_refused_with_a_status_that_names_the_reason(
@@ -239,9 +252,10 @@ def test_a_busy_port_is_refused_with_the_option_that_changes_it(server: Served, 
     assert "--port" in done.stderr
 
 
-def test_a_server_for_other_machines_needs_a_token_and_a_known_provider(tmp_path: Path) -> None:
-    done = start(tmp_path / "home", "--host", "0.0.0.0")
-    assert (done.returncode, "PLANDECK_OTLP_TOKEN" in done.stderr) == (1, True)
+def test_a_server_for_other_machines_or_with_an_unknown_provider_is_refused(tmp_path: Path) -> None:
+    done = start(tmp_path / "home", "--host", "0.0.0.0", PLANDECK_OTLP_TOKEN=TOKEN)
+    assert (done.returncode, "sign-in" in done.stderr) == (1, True)
+    assert len(done.stderr.strip().splitlines()) == 1
     done = start(tmp_path / "home", PLANDECK_PROVIDER="opnai")
     assert (done.returncode, "openai" in done.stderr) == (1, True)
 
