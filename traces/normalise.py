@@ -25,7 +25,7 @@ from traces.conventions import (
     WORDS,
 )
 from traces.records import JsonObject, NormalisedSpan, SpanRecord, SpanStatus, Usage, UsageState
-from traces.values import InvalidValueError, clean
+from traces.values import InvalidValueError, clean, storable
 
 OUTPUTLESS_OPERATIONS = frozenset({"embeddings"})
 """Operations of which nobody expects output tokens."""
@@ -36,7 +36,7 @@ _PENDING, _PENDING_PARENT = "logfire.span_type", "logfire.pending_parent_id"
 
 def normalise(record: SpanRecord) -> NormalisedSpan:
     """The span in our words. Never refuses: what cannot be understood is unknown, and flagged where it was there."""
-    record = _real(record)
+    record = _real(_storable(record))
     given = record.attributes
     words = {name: values.word(given, sources) for name, sources in WORDS.items()}
     counts = _counts(given)
@@ -51,7 +51,7 @@ def normalise(record: SpanRecord) -> NormalisedSpan:
         trace_id=record.trace_id,
         span_id=record.span_id,
         parent_span_id=record.parent_span_id,
-        name=clean(record.name),
+        name=record.name,
         kind=_kind(given, operation),
         operation=operation,
         provider=_provider(words["provider"]),
@@ -67,8 +67,8 @@ def normalise(record: SpanRecord) -> NormalisedSpan:
         attempt=_attempt(given),
         role=words["role"],
         user=words["user"],
-        scope=clean(record.scope),
-        scope_version=clean(record.scope_version),
+        scope=record.scope,
+        scope_version=record.scope_version,
         started_at=record.started_at,
         ended_at=record.ended_at,
         status=status,
@@ -80,6 +80,21 @@ def normalise(record: SpanRecord) -> NormalisedSpan:
         flags=(*counts.flags, *cost_flags, *_time_flags(record)),
         attributes=kept,
         body=body,
+    )
+
+
+def _storable(record: SpanRecord) -> SpanRecord:
+    """The record with values that every database takes; the rest of this module need not fear any."""
+    events = (replace(event, name=clean(event.name), attributes=storable(event.attributes)) for event in record.events)
+    return replace(
+        record,
+        name=clean(record.name),
+        attributes=storable(record.attributes),
+        status_message=clean(record.status_message),
+        events=tuple(events),
+        resource=storable(record.resource),
+        scope=clean(record.scope),
+        scope_version=clean(record.scope_version),
     )
 
 
@@ -190,7 +205,7 @@ def _operation(record: SpanRecord, *, has_model_usage: bool) -> str | None:
 def _kind(given: Mapping[str, Any], operation: str | None) -> str:
     part = given.get(marks.KIND)
     if isinstance(part, str) and part:
-        return clean(part)
+        return part
     return KINDS.get(operation or "", "span")
 
 
@@ -228,7 +243,7 @@ def _error_text(record: SpanRecord) -> str:
     """What went wrong, in the first words that the span has for it."""
     exceptions = (event.attributes.get("exception.message") for event in record.events if event.name == "exception")
     said = record.status_message or next((str(text) for text in exceptions if text), "")
-    return clean(said or str(record.attributes.get("error.type") or "failed, no reason given"))
+    return said or str(record.attributes.get("error.type") or "failed, no reason given")
 
 
 def _time_flags(record: SpanRecord) -> tuple[str, ...]:

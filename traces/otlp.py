@@ -3,27 +3,34 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from google.protobuf.message import DecodeError  # type: ignore[import-untyped]  # it has no stubs
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
-from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
-from opentelemetry.proto.trace.v1.trace_pb2 import Span, TracesData
+from opentelemetry.proto.common.v1.common_pb2 import AnyValue, InstrumentationScope, KeyValue
+from opentelemetry.proto.resource.v1.resource_pb2 import Resource
+from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from traces.errors import UndecodableError
 from traces.records import JsonObject, SpanEvent, SpanRecord
-from traces.values import storable
+from traces.values import DEEPEST, storable
+from traces.wire import fields
 
 PROTOBUF = "application/x-protobuf"
 JSON = "application/json"
 
 MOST_NANOSECONDS = 2**63 - 1
-DEEPEST = 40
-"""Levels of nested attribute values; deeper ones are cut."""
+DEEPEST_JSON = 400
+"""Levels of lists and objects in JSON; deeper ones are cut, because Python's decoder would refuse the whole text."""
+LONGEST_INT64 = 20
+"""Characters of the longest int64, and of one that is just too large."""
+_TEXT_OR_BRACKET = re.compile(r'"(?:[^"\\]+|\\.?)*"?|[\[\]{}]', re.DOTALL)
 _SCOPE_LISTS = (("scopeSpans", "scope"), ("instrumentationLibrarySpans", "instrumentationLibrary"))
 """Envelopes from before OTLP 1.0 call the scope an instrumentation library."""
+_Message = TypeVar("_Message", Resource, InstrumentationScope)
 _FAILED = 2
 _ERROR_STATUSES = (_FAILED, str(_FAILED), "STATUS_CODE_ERROR")
 
@@ -124,7 +131,8 @@ def _checked(raw: _RawSpan) -> SpanRecord:
     started_at = raw.started_at or raw.ended_at
     if not started_at:
         raise RefusedSpanError(f"{what} has no start time.")
-    if max(started_at, raw.ended_at) > MOST_NANOSECONDS or min(started_at, raw.ended_at) < 0:
+    times = (started_at, raw.ended_at, *(event.at for event in raw.events))
+    if max(times) > MOST_NANOSECONDS or min(times) < 0:
         raise RefusedSpanError(f"{what} has a time that is no time in nanoseconds.")
     return SpanRecord(
         trace_id=trace_id,
@@ -153,16 +161,50 @@ def _id(value: str, digits: int, what: str) -> str:
 # Protobuf
 
 
-def _protobuf_spans(body: bytes) -> Iterator[_RawSpan]:
+def _protobuf_spans(body: bytes) -> Iterable[_RawSpan | str]:
     try:
         # A file holds TracesData, whose bytes are those of a request.
-        request = ExportTraceServiceRequest.FromString(body)
+        return _of_message(ExportTraceServiceRequest.FromString(body))
     except DecodeError as error:
-        raise UndecodableError(f"The body is not an OTLP protobuf request: {error}.") from error
-    return _of_message(request)
+        found = list(_one_by_one(body, error))
+        if all(isinstance(span, str) for span in found):
+            raise _no_protobuf(error) from error
+        return found
 
 
-def _of_message(message: ExportTraceServiceRequest | TracesData) -> Iterator[_RawSpan]:
+def _no_protobuf(reason: object) -> UndecodableError:
+    return UndecodableError(f"The body is not an OTLP protobuf request: {reason}.")
+
+
+def _one_by_one(body: bytes, error: DecodeError) -> Iterator[_RawSpan | str]:
+    """The spans of a request that is wrong somewhere, so that what is wrong in one span refuses no other."""
+    try:
+        for resource_spans in fields(body, 1):
+            resource = _pairs(_or_empty(Resource, fields(resource_spans, 1)).attributes)
+            for scope_spans in fields(resource_spans, 2):
+                scope = _or_empty(InstrumentationScope, fields(scope_spans, 1))
+                for span in fields(scope_spans, 2):
+                    yield _alone(span, resource, scope)
+    except ValueError:
+        raise _no_protobuf(error) from error
+
+
+def _or_empty(kind: type[_Message], parts: Iterable[bytes]) -> _Message:
+    try:
+        message: _Message = kind.FromString(b"".join(parts))
+    except DecodeError:
+        return kind()
+    return message
+
+
+def _alone(content: bytes, resource: JsonObject, scope: InstrumentationScope) -> _RawSpan | str:
+    try:
+        return _of_protobuf(Span.FromString(content), resource, scope.name, scope.version)
+    except DecodeError as error:
+        return f"A span is not OTLP protobuf: {error}."
+
+
+def _of_message(message: ExportTraceServiceRequest) -> Iterator[_RawSpan]:
     for resource_spans in message.resource_spans:
         resource = _pairs(resource_spans.resource.attributes)
         for scope_spans in resource_spans.scope_spans:
@@ -211,25 +253,79 @@ def _any_value(value: AnyValue, depth: int) -> Any:
 
 
 def _json_object(body: bytes, what: str) -> Mapping[str, Any]:
+    # What is no text becomes replacement characters: it is wrong in its own span only.
+    text = body.decode(json.detect_encoding(body), "replace")
     try:
-        content = json.loads(body)
-    except (ValueError, RecursionError) as error:
+        content = _loaded(text)
+    except ValueError as error:
         raise UndecodableError(f"{what} is not JSON: {error}.") from error
     if not isinstance(content, dict):
         raise UndecodableError(f"{what} is not an OTLP request: it must be a JSON object with `resourceSpans`.")
     return content
 
 
+def _loaded(text: str) -> Any:
+    try:
+        return json.loads(text, parse_int=_written_integer)
+    except RecursionError:
+        return json.loads(_shallow(text), parse_int=_written_integer)
+
+
+def _written_integer(digits: str) -> int | str:
+    """An integer, or its text where it is no int64: Python reads no number of many thousand digits."""
+    return int(digits) if len(digits) <= LONGEST_INT64 else digits
+
+
+def _shallow(text: str) -> str:
+    """JSON with null in place of what is nested too deeply."""
+    kept: list[str] = []
+    depth = begin = 0
+    for mark in _TEXT_OR_BRACKET.finditer(text):
+        if mark[0] in ("[", "{"):
+            depth += 1
+            if depth == DEEPEST_JSON + 1:
+                kept.append(text[begin : mark.start()])
+        elif mark[0] in ("]", "}"):
+            if depth == DEEPEST_JSON + 1:
+                kept.append("null")
+                begin = mark.end()
+            depth -= 1
+    return "".join((*kept, text[begin:] if depth <= DEEPEST_JSON else ""))
+
+
 def _json_spans(content: Mapping[str, Any]) -> Iterator[_RawSpan | str]:
     if content and not isinstance(content.get("resourceSpans"), list):
         raise UndecodableError("The JSON object has no list `resourceSpans`; it is not an OTLP trace request.")
-    for resource_spans in _objects(content, "resourceSpans"):
+    for resource_spans in _parts(content, "resourceSpans"):
+        if isinstance(resource_spans, str):
+            yield resource_spans
+            continue
         resource = _json_pairs(_object(resource_spans, "resource").get("attributes"))
         for list_name, scope_name in _SCOPE_LISTS:
-            for scope_spans in _objects(resource_spans, list_name):
-                scope = _object(scope_spans, scope_name)
-                for span in _objects(scope_spans, "spans"):
-                    yield _of_json(span, resource, _text(scope.get("name")), _text(scope.get("version")))
+            for scope_spans in _parts(resource_spans, list_name):
+                yield from _json_scope(scope_spans, scope_name, resource)
+
+
+def _json_scope(
+    scope_spans: Mapping[str, Any] | str, scope_name: str, resource: JsonObject
+) -> Iterator[_RawSpan | str]:
+    if isinstance(scope_spans, str):
+        yield scope_spans
+        return
+    scope = _object(scope_spans, scope_name)
+    for span in _parts(scope_spans, "spans"):
+        if isinstance(span, str):
+            yield span
+        else:
+            yield _of_json(span, resource, _text(scope.get("name")), _text(scope.get("version")))
+
+
+def _parts(parent: Mapping[str, Any], name: str) -> Iterator[Mapping[str, Any] | str]:
+    """The objects of a list, and a sentence for each that is none."""
+    value = parent.get(name)
+    items = value if isinstance(value, list) else [] if value is None else [value]
+    for item in items:
+        yield item if isinstance(item, dict) and isinstance(value, list) else f"`{name}` is not a list of objects."
 
 
 def _of_json(span: Mapping[str, Any], resource: JsonObject, scope: str, version: str) -> _RawSpan | str:
@@ -273,7 +369,7 @@ def _object(parent: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def _text(value: Any) -> str:
-    return value if isinstance(value, str) else "" if value is None else str(value)
+    return value if isinstance(value, str) else str(value) if isinstance(value, int | float) else ""
 
 
 def _integer(value: Any) -> int:
@@ -283,7 +379,7 @@ def _integer(value: Any) -> int:
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, bool) or not isinstance(value, int | str):
-        raise ValueError(value)
+        raise ValueError(f"A {type(value).__name__} is no integer.")
     return int(value)
 
 
@@ -298,32 +394,49 @@ def _json_pairs(pairs: Any, depth: int = 0) -> JsonObject:
 
 
 def _json_value(value: Any, depth: int) -> Any:
-    if not isinstance(value, dict) or not value or depth > DEEPEST:
+    """The plain value of an `AnyValue`; None for what is none."""
+    if not isinstance(value, dict) or depth > DEEPEST:
         return None
-    kind, plain = next(iter(value.items()))
-    if kind == "intValue":
-        return _int_value(plain)
-    if kind == "doubleValue":
-        return _double_value(plain)
-    if kind == "arrayValue":
-        items = plain.get("values") if isinstance(plain, dict) else None
-        return [_json_value(item, depth + 1) for item in items or []]
-    if kind == "kvlistValue":
-        return _json_pairs(plain.get("values") if isinstance(plain, dict) else None, depth + 1)
-    return plain
+    for kind, read in _KINDS.items():
+        if value.get(kind) is not None:
+            return read(value[kind], depth)
+    return None
 
 
-def _int_value(plain: Any) -> Any:
+def _plain_value(plain: Any, _depth: int) -> Any:
+    return storable(plain) if isinstance(plain, str | int | float) else None
+
+
+def _int_value(plain: Any, depth: int) -> Any:
     try:
-        return _integer(plain)
+        return storable(_integer(plain))
     except ValueError:
-        return _text(plain)
+        return _plain_value(plain, depth)
 
 
-def _double_value(plain: Any) -> Any:
-    if isinstance(plain, int | float):
-        return storable(float(plain))
+def _double_value(plain: Any, depth: int) -> Any:
     try:
         return storable(float(plain))
-    except (TypeError, ValueError):
-        return _text(plain)
+    except (TypeError, ValueError, OverflowError):
+        return _plain_value(plain, depth)
+
+
+def _array_value(plain: Any, depth: int) -> Any:
+    items = plain.get("values") if isinstance(plain, dict) else None
+    return [_json_value(item, depth + 1) for item in items] if isinstance(items, list) else []
+
+
+def _kvlist_value(plain: Any, depth: int) -> Any:
+    return _json_pairs(plain.get("values") if isinstance(plain, dict) else None, depth + 1)
+
+
+_KINDS: Mapping[str, Callable[[Any, int], Any]] = {
+    "stringValue": _plain_value,
+    "boolValue": _plain_value,
+    "intValue": _int_value,
+    "doubleValue": _double_value,
+    "arrayValue": _array_value,
+    "kvlistValue": _kvlist_value,
+    "bytesValue": _plain_value,
+}
+"""How each kind of `AnyValue` is read."""

@@ -16,6 +16,11 @@ MOST_TOKENS = 10**9
 MOST_DOLLARS = Decimal(100_000)
 """A span that claims to have cost more is not believed."""
 LONGEST_PYTHON_TEXT = 10_000
+LONGEST_WORD = 500
+"""Characters of a name or id that are kept; PostgreSQL takes no longer keys into its indexes."""
+DEEPEST = 40
+"""Levels of nested attribute values; deeper ones are cut."""
+INT64 = range(-(2**63), 2**63)
 
 
 class InvalidValueError(ValueError):
@@ -42,7 +47,7 @@ def _decoded(value: Any, source: Source) -> Any:
         if source.encoding == "json":
             return json.loads(value)
         return ast.literal_eval(value) if len(value) <= LONGEST_PYTHON_TEXT else None
-    except (ValueError, SyntaxError, RecursionError, MemoryError):
+    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
         return None if source.path else value
 
 
@@ -66,7 +71,7 @@ def count(value: Any) -> int:
     """A count from an int, an integral double, or the text of one."""
     number = _number(value)
     if not number.is_finite() or number < 0 or number != number.to_integral_value() or number > MOST_TOKENS:
-        raise InvalidValueError(f"{value!r} is no count")
+        raise InvalidValueError(f"{number} is no count")
     return int(number)
 
 
@@ -78,18 +83,18 @@ def amount(attributes: Mapping[str, Any], sources: Iterable[Source]) -> Decimal 
             continue
         number = _number(value)
         if not number.is_finite() or not 0 <= number <= MOST_DOLLARS:
-            raise InvalidValueError(f"{value!r} is no amount")
+            raise InvalidValueError(f"{number} is no amount")
         return number
     return None
 
 
 def _number(value: Any) -> Decimal:
     if isinstance(value, bool) or not isinstance(value, int | float | str):
-        raise InvalidValueError(f"{value!r} is no number")
+        raise InvalidValueError(f"A {type(value).__name__} is no number")
     if isinstance(value, float) and not math.isfinite(value):
         raise InvalidValueError(f"{value!r} is no number")
     try:
-        return Decimal(value.strip()) if isinstance(value, str) else Decimal(repr(value))
+        return Decimal(repr(value) if isinstance(value, float) else value)
     except InvalidOperation as error:
         raise InvalidValueError(f"{value!r} is no number") from error
 
@@ -99,15 +104,28 @@ def word(attributes: Mapping[str, Any], sources: Iterable[Source]) -> str | None
     for source in sources:
         value = found(attributes, source)
         if isinstance(value, str | int | float) and str(value).strip():
-            return clean(str(value)).strip()
+            return clean(str(value)).strip()[:LONGEST_WORD]
     return None
 
 
-def storable(value: Any) -> Any:
-    """A plain value that JSON has: NaN and the infinities become words."""
+def storable(value: Any, depth: int = 0) -> Any:
+    """A value that JSON and every database have: what they lack is written out as text, what is too deep is None."""
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, int):
+        # Through Decimal, because Python writes out no integer of many thousand digits.
+        return value if value in INT64 else str(Decimal(value))
     if isinstance(value, float) and not math.isfinite(value):
         return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    if isinstance(value, list | Mapping):
+        return None if depth > DEEPEST else _storable_items(value, depth + 1)
     return value
+
+
+def _storable_items(value: list[Any] | Mapping[str, Any], depth: int) -> Any:
+    if isinstance(value, list):
+        return [storable(item, depth) for item in value]
+    return {clean(name): storable(item, depth) for name, item in value.items()}
 
 
 def clean(text: str) -> str:
