@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from itertools import takewhile
 
 from agent.planning.changes import ChangeKind, StepChange, plan_changes
 from agent.records import JsonObject, JsonValue, Plan
-from dashboard.look.formats import cut
+from dashboard.look.formats import plural
 
 SIGNS = {ChangeKind.ADDED: "+", ChangeKind.CHANGED: "~", ChangeKind.REMOVED: "−", ChangeKind.KEPT: "="}
 FIELDS = {
@@ -19,6 +20,8 @@ FIELDS = {
     "effect": "effect",
 }
 VALUE_CHARACTERS = 200
+LEAD_CHARACTERS = 40
+"""How much of what both sides share is shown before their first difference."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,24 +64,53 @@ def _row(change: StepChange, old: Plan, new: Plan) -> ChangeRow:
 
 def _differences(name: str, before: JsonValue, after: JsonValue) -> list[Difference]:
     if name != "args":
-        return [Difference(FIELDS.get(name, name), _words(before), _words(after))]
+        return [_difference(FIELDS.get(name, name), before, after)]
     olds: JsonObject = before or {}
     news: JsonObject = after or {}
     return [
-        Difference(f"argument {key}", _words(olds.get(key)), _words(news.get(key)))
+        _difference(f"argument {key}", olds.get(key), news.get(key))
         for key in dict.fromkeys([*olds, *news])
         if olds.get(key) != news.get(key) or (key in olds) != (key in news)
     ]
+
+
+def _difference(name: str, before: JsonValue, after: JsonValue) -> Difference:
+    """Both sides from shortly before where they part: two long texts never look alike here."""
+    old, new = _windows(_words(before), _words(after))
+    if old and new and old.split() == new.split():
+        # A page shows line breaks, indentation and quotation marks alike; JSON tells them apart.
+        old, new = _windows(_exactly(before), _exactly(after))
+    return Difference(name, old, new)
+
+
+def _exactly(value: JsonValue) -> str:
+    return json.dumps(value, ensure_ascii=False).replace("  ", "␠␠")
+
+
+def _windows(old: str | None, new: str | None) -> tuple[str | None, str | None]:
+    shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old or "", new or "", strict=False)))
+    longest = max(len(old or ""), len(new or ""))
+    start = max(0, shared - LEAD_CHARACTERS) if longest > VALUE_CHARACTERS else 0
+    return _window(old, start), _window(new, start)
+
+
+def _window(words: str | None, start: int) -> str | None:
+    if words is None:
+        return None
+    end = start + VALUE_CHARACTERS
+    before = f"({plural(start, 'character')} alike) …" if start else ""
+    after = f"… ({plural(len(words) - end, 'more character')})" if len(words) > end else ""
+    return " ".join(filter(None, [before, words[start:end], after]))
 
 
 def _words(value: JsonValue) -> str | None:
     if value is None or value in ("", []):
         return None
     if isinstance(value, str):
-        return cut(value.replace("_", " ") if value in _EFFECTS else value, VALUE_CHARACTERS)
+        return value.replace("_", " ") if value in _EFFECTS else value
     if isinstance(value, list) and all(isinstance(part, str) for part in value):
         return ", ".join(value)
-    return cut(json.dumps(value, ensure_ascii=False), VALUE_CHARACTERS)
+    return json.dumps(value, ensure_ascii=False)
 
 
 _EFFECTS = ("publish_internal", "send_external", "write_system")

@@ -6,7 +6,7 @@ Edits live in these rows only. Nothing that comes from the store is ever written
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from agent.records import JsonObject, JsonValue, Plan, PlanStep
@@ -24,7 +24,8 @@ class Row:
     tool: str | None = None
     args: str = "{}"
     """JSON as typed."""
-    dependencies: tuple[str, ...] = ()
+    dependencies: tuple[int, ...] = ()
+    """The `uid` of each row that comes before, so that renaming a step loses nothing."""
     acceptance_criteria: str = ""
 
 
@@ -42,21 +43,28 @@ class Draft:
         """The ids of the steps, in order."""
         return [row.id for row in self.rows]
 
+    def label(self, uid: int) -> str:
+        """The id of a row; with its place where another row has the same id at the moment."""
+        index = next(index for index, row in enumerate(self.rows) if row.uid == uid)
+        name = self.rows[index].id
+        return name if self.ids.count(name) == 1 else f"{name} (step {index + 1})"
+
 
 def begin(plan: Plan) -> Draft:
     """The plan as rows."""
-    rows = tuple(_row(uid, step) for uid, step in enumerate(plan.steps))
+    uids = {step.id: uid for uid, step in enumerate(plan.steps)}
+    rows = tuple(_row(step, uids) for step in plan.steps)
     return Draft(rows, len(rows), plan.hash)
 
 
-def _row(uid: int, step: PlanStep) -> Row:
+def _row(step: PlanStep, uids: Mapping[str, int]) -> Row:
     return Row(
-        uid=uid,
+        uid=uids[step.id],
         id=step.id,
         description=step.description,
         tool=step.tool,
         args=pretty(step.args),
-        dependencies=step.dependencies,
+        dependencies=tuple(uids[name] for name in step.dependencies),
         acceptance_criteria=step.acceptance_criteria,
     )
 
@@ -77,9 +85,8 @@ def added(draft: Draft) -> Draft:
 
 def removed(draft: Draft, uid: int) -> Draft:
     """The draft without a step; what depended on it does not any more."""
-    gone = next(row.id for row in draft.rows if row.uid == uid)
     rows = tuple(
-        replace(row, dependencies=tuple(name for name in row.dependencies if name != gone))
+        replace(row, dependencies=tuple(other for other in row.dependencies if other != uid))
         for row in draft.rows
         if row.uid != uid
     )
@@ -100,15 +107,16 @@ def steps_of(draft: Draft) -> tuple[list[JsonObject], list[str]]:
     """The steps as a plan has them, and the sentences about arguments that are not JSON objects."""
     steps: list[JsonObject] = []
     wrong: list[str] = []
+    names = {row.uid: row.id.strip() for row in draft.rows}
     for row in draft.rows:
         try:
-            steps.append(_step(row))
+            steps.append(_step(row, names))
         except ValueError as error:
             wrong.append(f"{row.id}: the arguments are not JSON ({error}).")
     return steps, wrong
 
 
-def _step(row: Row) -> JsonObject:
+def _step(row: Row, names: Mapping[int, str]) -> JsonObject:
     args = json.loads(row.args.strip() or "{}")
     if not isinstance(args, dict):
         raise ValueError("they have to be an object, {…}")
@@ -117,7 +125,7 @@ def _step(row: Row) -> JsonObject:
         "description": row.description.strip(),
         "tool": row.tool,
         "args": args,
-        "dependencies": list(row.dependencies),
+        "dependencies": [names[uid] for uid in row.dependencies],
         "acceptance_criteria": row.acceptance_criteria.strip(),
     }
 

@@ -67,7 +67,7 @@ def _edit_row(request: ApprovalRequest, row: Row, draft: Draft, tools: list[str]
         st.session_state.setdefault(key, value)
         return key
 
-    others = [name for name in draft.ids if name != row.id]
+    others = [other.uid for other in draft.rows if other.uid != row.uid]
     known = [IN_WORDS, *tools, *([row.tool] if row.tool and row.tool not in tools else [])]
     with st.container(border=True, key=f"row-{request.request_id}-{row.uid}"):
         _row_head(request, row, index, len(draft.rows))
@@ -76,8 +76,8 @@ def _edit_row(request: ApprovalRequest, row: Row, draft: Draft, tools: list[str]
         tool = second.selectbox("Tool", known, key=keyed("tool", row.tool or IN_WORDS))
         criterion = first.text_input("Done when", key=keyed("acceptance_criteria", row.acceptance_criteria))
         after_key = keyed("dependencies", list(row.dependencies))
-        st.session_state[after_key] = [name for name in st.session_state[after_key] if name in others]
-        after = second.multiselect("After", others, key=after_key, placeholder="nothing")
+        st.session_state[after_key] = [uid for uid in st.session_state[after_key] if uid in others]
+        after = second.multiselect("After", others, format_func=draft.label, key=after_key, placeholder="nothing")
         args = first.text_area("Arguments, JSON", key=keyed("args", row.args), height=110)
         name = second.text_input("Id", key=keyed("id", row.id))
     return replace(

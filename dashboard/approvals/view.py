@@ -35,8 +35,6 @@ from dashboard.look.status import badge, badge_of, glyph, look_of
 from dashboard.look.text import code, escape, escape_lines
 from dashboard.services import services
 
-RAW_CHARACTERS = 20_000
-
 
 def show() -> None:
     """The request that the address names, or the list."""
@@ -241,7 +239,7 @@ def _arguments(plan: Plan) -> None:
         st.caption("What is fixed here is what runs. Arguments that are not named are filled in when the step runs.")
         for step in plan.steps:
             st.markdown(f"**{escape(step.id)}** {escape(step.tool or 'in words')}")
-            st.code(editing.pretty(step.args)[:RAW_CHARACTERS], language="json", wrap_lines=True)
+            st.code(editing.pretty(step.args), language="json", wrap_lines=True)
 
 
 def _version_before(request: ApprovalRequest, plan: Plan) -> Plan | None:
@@ -254,7 +252,7 @@ def _changes(old: Plan, new: Plan) -> None:
     """Added, changed, removed and kept steps, by sign and word; no colour, since neither is good or bad."""
     small_table(
         [
-            {"": f"**{row.sign}** {row.kind}", "Step": f"**{escape(row.step)}**", "What": _change(row)}
+            {"": f"**{row.sign}** {row.kind}", "What": f"**{escape(row.step)}** {_change(row)}"}
             for row in change_rows(old, new)
         ],
         alt=f"Changes from version {old.version} to version {new.version}",
@@ -281,7 +279,7 @@ def _show_question(request: ApprovalRequest, run: Run) -> None:
             st.markdown(escape_lines(run.task))
         else:
             st.caption("The graph waits with this")
-            st.code(editing.pretty(request.payload)[:RAW_CHARACTERS], language="json", wrap_lines=True)
+            st.code(editing.pretty(request.payload), language="json", wrap_lines=True)
 
 
 def _history(request: ApprovalRequest, run: Run) -> None:
@@ -382,7 +380,8 @@ def _edit_plan(request: ApprovalRequest, plan: Plan) -> Checked:
         for problem in checked.problems:
             st.markdown(f":red[:material/error:] {escape(problem)}")
         if not checked.problems:
-            st.markdown(f":green[:material/check_circle:] {escape(checked.sentence)}")
+            mark = ":green[:material/check_circle:] " if checked.changed else ""
+            st.markdown(f"{mark}{escape(checked.sentence)}")
         if checked.plan:
             st.markdown("  \n".join(_consequence(line) for line in model.consequences(checked.plan)))
         if checked.plan and checked.changed:

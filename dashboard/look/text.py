@@ -16,7 +16,7 @@ _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 _NOT_STOPPED_BY_A_BACKSLASH = re.compile(
     r"(?P<address>(?:https?://|www\.)[^\s<>]+"
     r"|[-.\w+]+@[-\w]+(?:\.[-\w]+)+)"
-    r"|(?P<icon>:material/\w*:)"
+    r"|(?P<icon>:material(?=/\w*:))"  # Streamlit changes the slash even in code, so the two are kept apart
     r"|(?P<sign>(?<!\S)(?:<->|->|<-|--|>=|<=|~=)(?!\S))",
     re.IGNORECASE,
 )

@@ -101,7 +101,7 @@ def timeline_figure(timeline: Timeline, colours: Palette) -> go.Figure:
 def timeline_alt(timeline: Timeline) -> str:
     """The drawing in words."""
     lines = [
-        f"{bar.lane} {bar.label}".strip() + f" {duration(bar.end - bar.start)}"
+        f"{bar.lane} {bar.label}".strip() + f" {duration(bar.end - bar.start if bar.end > bar.start else None)}"
         for bar in sorted((*timeline.bars, *timeline.waits), key=lambda bar: bar.start)
     ]
     return f"What ran when, in order: {'; '.join(lines)}."

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,6 +38,7 @@ def observe(app: Plandeck, run_id: str) -> Observed:
         events=app.records.events(app.project, run_id),
         artifacts=app.records.artifacts(app.project, run_id),
         by_step={row.group["step"]: row for row in by_step if row.group["step"]},
+        computing=_computing(app, [run]).get(run_id),
         planning=next((row for row in roles if row.group["role"] == "planning"), None),
     )
 
@@ -43,13 +46,19 @@ def observe(app: Plandeck, run_id: str) -> Observed:
 def listed(app: Plandeck, before: str | None = None) -> list[ListRow]:
     """A page of the list of runs, newest first."""
     runs = app.records.runs(app.project, limit=LISTED, before=before)
-    return [_listed(app, run) for run in runs]
+    computing = _computing(app, runs)
+    return [_listed(app, run, computing.get(run.run_id)) for run in runs]
 
 
-def _listed(app: Plandeck, run: Run) -> ListRow:
+def _computing(app: Plandeck, runs: Sequence[Run]) -> dict[str, timedelta]:
+    found = app.spans.computing_times(app.project, [run.run_id for run in runs])
+    return {run_id: timedelta(microseconds=nanoseconds / 1_000) for run_id, nanoseconds in found.items()}
+
+
+def _listed(app: Plandeck, run: Run, computing: timedelta | None) -> ListRow:
     requests = app.records.requests(app.project, run_id=run.run_id)
     steps = app.records.steps(app.project, run.run_id, run.plan_version) if run.plan_version else []
-    return list_row(run, requests, steps, app.spans.run_usage(app.project, run.run_id).cost, app.now())
+    return list_row(run, requests, steps, app.spans.run_usage(app.project, run.run_id).cost, computing, app.now())
 
 
 def file_of(app: Plandeck, artifact: Artifact) -> Path:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from agent.records import AttemptStatus, RequestKind, RunStatus, StepAttempt, StepStatus
 from dashboard.look.formats import duration, stamp
 from dashboard.look.status import Slot, look_of
 from dashboard.look.timeline import PERSON_LANE, Bar, Timeline
-from dashboard.runs.model import Observed, wait_end
+from dashboard.runs.model import Observed, time_of, wait_end
 
 PLANNING = "planning"
 ANSWER = "answer"
@@ -88,14 +88,16 @@ def _belongs(seen: Observed, attempt: StepAttempt) -> bool:
 
 def _try(seen: Observed, attempt: StepAttempt) -> Bar:
     look = look_of(attempt.status)
-    end = attempt.finished_at or seen.run.finished_at or seen.now
+    time = time_of(attempt, seen.run.finished_at or seen.now)
+    # Where a try was cut off is not known: what is drawn is that it began.
+    end = attempt.started_at + (time or timedelta(0))
     label = f"try {attempt.attempt}" if attempt.attempt > 1 else ""
     if attempt.status in (AttemptStatus.FAILED, AttemptStatus.INTERRUPTED):
         label = look.word
     step = seen.plan.step(attempt.step_id) if seen.plan else None
     words = [
         f"{attempt.step_id} {step.description if step else ''}",
-        f"try {attempt.attempt} · {look.word} · {duration(end - attempt.started_at)} from {stamp(attempt.started_at)}",
+        f"try {attempt.attempt} · {look.word} · {duration(time) if time is not None else 'time unknown'} from {stamp(attempt.started_at)}",
         attempt.error or "",
     ]
     return Bar(_lane(seen, attempt.step_id), attempt.started_at, end, look.slot, label, "\n".join(filter(None, words)))

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from agent.records import (
     ApprovalRequest,
     Artifact,
+    AttemptStatus,
     Plan,
     PlanStep,
     RequestStatus,
@@ -50,6 +51,8 @@ class Observed:
     artifacts: Sequence[Artifact] = ()
     by_step: Mapping[str, UsageRow] | None = None
     planning: UsageRow | None = None
+    computing: timedelta | None = None
+    """How long the parts of the run worked that ended; None before one did."""
 
     @property
     def pending(self) -> ApprovalRequest | None:
@@ -76,7 +79,7 @@ class StepRow:
     error: str | None
     tries: int | None
     seconds: float | None
-    """Computing time over all tries."""
+    """Over all tries; None if one was cut off, since nobody saw when."""
     tokens: int | None
     cost: int | None
     """Pico-dollars."""
@@ -127,14 +130,6 @@ def wait_end(request: ApprovalRequest, until: datetime) -> datetime:
     return max(request.requested_at, min(request.decided_at or until, until))
 
 
-def computing_time(run: Run, requests: Sequence[ApprovalRequest], now: datetime) -> timedelta | None:
-    """How long the agent worked: from its start to its end without people's time; None before it started."""
-    if run.started_at is None:
-        return None
-    until = run.finished_at or now
-    return max(timedelta(0), until - run.started_at - people_time(requests, until))
-
-
 def metrics(seen: Observed) -> list[Metric]:
     """The strip: steps, computing, people, cost, tokens."""
     until = seen.run.finished_at or seen.now
@@ -142,9 +137,9 @@ def metrics(seen: Observed) -> list[Metric]:
         Metric("Steps done", _steps_done(seen), _steps_context(seen)),
         Metric(
             "Computing",
-            duration(computing_time(seen.run, seen.requests, seen.now)),
+            duration(seen.computing),
             plural(seen.usage.calls, "model call"),
-            "From the start of the run, without the time in which it waited for people.",
+            "Planning, steps and answer that ended; not in it: waiting for people, and time in which no process ran.",
         ),
         Metric("People", duration(people_time(seen.requests, until)) if seen.requests else "–", _people_context(seen)),
         Metric("Cost", money(seen.usage.cost), *_cost_context(seen)),
@@ -221,16 +216,24 @@ def _step_row(seen: Observed, step: PlanStep) -> StepRow:
     progress = seen.progress.get(step.id)
     usage = (seen.by_step or {}).get(step.id)
     tried = [attempt for attempt in seen.attempts if attempt.step_id == step.id]
-    spent = sum(((attempt.finished_at or seen.now) - attempt.started_at for attempt in tried), timedelta(0))
+    spent = [time_of(attempt, seen.now) for attempt in tried]
+    known = [time for time in spent if time is not None]
     return StepRow(
         step=step,
         status=seen.status_of(step.id),
         error=progress.error if progress else None,
         tries=len(tried) or None,
-        seconds=spent.total_seconds() if tried else None,
+        seconds=sum(known, timedelta(0)).total_seconds() if tried and len(known) == len(tried) else None,
         tokens=usage.tokens if usage else None,
         cost=usage.cost if usage else None,
     )
+
+
+def time_of(attempt: StepAttempt, now: datetime) -> timedelta | None:
+    """How long a try took or takes; None if it was cut off: its record ends when the next process found it."""
+    if attempt.status is AttemptStatus.INTERRUPTED:
+        return None
+    return (attempt.finished_at or now) - attempt.started_at
 
 
 def nodes(seen: Observed) -> list[Node]:
@@ -308,7 +311,7 @@ def _kept(seen: Observed) -> str:
     rows = step_rows(seen)
     done = sum(row.status is StepStatus.COMPLETED for row in rows)
     if not rows or not done:
-        return "Nothing was done yet."
+        return "No step was done."
     files = f", and {plural(len(seen.artifacts), 'file')}" if seen.artifacts else ""
     return f"{done} of {plural(len(rows), 'step')} were done and are kept{files}."
 
@@ -333,12 +336,16 @@ def moving(seen: Observed) -> str | None:
             return None
 
 
-def list_row(
-    run: Run, requests: Sequence[ApprovalRequest], steps: Sequence[StepProgress], cost: int | None, now: datetime
+def list_row(  # noqa: PLR0917 - a line is told in one line
+    run: Run,
+    requests: Sequence[ApprovalRequest],
+    steps: Sequence[StepProgress],
+    cost: int | None,
+    computing: timedelta | None,
+    now: datetime,
 ) -> ListRow:
     """A run as a line of the list."""
     until = run.finished_at or now
-    computing = computing_time(run, requests, now)
     done = sum(step.status is StepStatus.COMPLETED for step in steps)
     return ListRow(
         run=run,

@@ -141,7 +141,8 @@ def _result(seen: model.Observed) -> None:
     if ending and ending.broken:
         fail(ending.title, ending.body)
     elif ending:
-        st.info(f"**{escape(ending.title)}** {escape(ending.body)}", icon=":material/cancel:")
+        with st.container(border=True, key="ending"):
+            st.markdown(f":gray[:material/cancel:] **{escape(ending.title)}** {escape(ending.body)}")
     if seen.run.answer:
         _answer(seen)
     said = model.moving(seen)
@@ -151,7 +152,8 @@ def _result(seen: model.Observed) -> None:
 
 def _answer(seen: model.Observed) -> None:
     run = seen.run
-    section("Answer" if run.status is RunStatus.SUCCEEDED else "Answer so far")
+    heading = "Answer" if run.status is RunStatus.SUCCEEDED else "Answer so far" if seen.plan else "What the model said"
+    section(heading)
     with st.container(border=True, key="answer"):
         words, sources = st.columns(TWO_TO_ONE, gap="medium")
         words.markdown(safe_markdown(run.answer or "", citations=True), anchors=False)
@@ -161,8 +163,7 @@ def _answer(seen: model.Observed) -> None:
             for source in run.sources:
                 st.caption(
                     f"{code(str(source.n))} **{escape(source.step_id)}** {escape(source.tool or 'in words')}: "
-                    f"{escape(cut(source.text, 160))}",
-                    help=escape(cut(source.text, 400)),
+                    f"{escape(cut(source.text, 200))}"
                 )
         left = model.undone(seen)
         if left:
@@ -208,7 +209,8 @@ def _steps(seen: model.Observed) -> None:
         for row in model.step_rows(seen)
     ]
     if not rows:
-        empty("No steps yet; they are in the plan that the model proposes.")
+        ended = seen.run.status.ended
+        empty("There was no plan." if ended else "No steps yet; they are in the plan that the model proposes.")
         return
     formats = {"Tries": lambda count: f"{count:.0f}", "Time": duration, "Tokens": _whole(tokens), "Cost": _whole(money)}
     small_table(
@@ -242,9 +244,8 @@ def _files(seen: model.Observed) -> None:
     if not seen.artifacts:
         empty("No files yet." if not seen.run.status.ended else "The run wrote no files.")
     for artifact in seen.artifacts:
-        with st.container(horizontal=True, vertical_alignment="center"):
-            shown = small(f":material/draft: {escape(short_name(artifact.name))}")
-            st.markdown(shown, help=escape(artifact.name), width="stretch")
+        with st.container(horizontal=True, vertical_alignment="center", wrap=False):
+            st.markdown(small(f":material/draft: {escape(short_name(artifact.name))}"), width="stretch")
             st.caption(size(artifact.bytes), width="content")
             st.download_button(
                 "Download",
