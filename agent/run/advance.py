@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from langgraph.types import Command, StateSnapshot
 
-from agent.errors import StorageError
+from agent.errors import RefusedError, StorageError
 from agent.planning.hashing import payload_hash
 from agent.records import (
     ApprovalRequest,
@@ -34,6 +33,7 @@ from agent.records import (
     StopReason,
 )
 from agent.run.graph import RECURSION_LIMIT, AgentGraph
+from agent.run.lease import Lease, leased
 from agent.run.nodes import one_sentence, sources_of
 from agent.run.projection import closed_attempts, progress, step_event
 from agent.run.state import RunState, plan_of
@@ -44,44 +44,28 @@ from traces.errors import TracesError
 if TYPE_CHECKING:
     from agent.run.usecases import Plandeck
 
-LEASE_SECONDS = 30.0
-
 log = logging.getLogger(__name__)
 
 
-def advance(app: Plandeck, run_id: str) -> Run:
-    """Move a run until it waits for a person or ends; at once back when another process holds its lease."""
+def advance(app: Plandeck, run_id: str, *, revive: bool = False, stopping: Callable[[], bool] = lambda: False) -> Run:
+    """Move a run until it waits for a person or ends; at once back when another process holds its lease.
+
+    `revive` goes on with a run that failed with an error. Once `stopping` says so, nothing new is begun.
+    """
     run = app.records.run(app.project, run_id)
-    if run.status.ended and run.stop_reason != StopReason.ERROR:
+    if not _may_go_on(run, revive):
         return run
-    with _lease(app, run_id) as fence:
-        if fence is not None:
-            with suppress(StaleLeaseError):
-                _Advance(app, app.records.run(app.project, run_id), fence).go()
+    with leased(app.records, app.project, run_id, app.owner) as lease:
+        if lease is not None:
+            run = app.records.run(app.project, run_id)
+            if _may_go_on(run, revive):
+                with suppress(StaleLeaseError):
+                    _Advance(app, run, lease, stopping).go()
     return app.records.run(app.project, run_id)
 
 
-@contextmanager
-def _lease(app: Plandeck, run_id: str) -> Iterator[int | None]:
-    """The lease as its fencing number, renewed by a thread of its own; None when another process has it."""
-    fence = app.records.take_lease(app.project, run_id, app.owner, LEASE_SECONDS)
-    if fence is None:
-        yield None
-        return
-    done = threading.Event()
-
-    def renew() -> None:
-        while not done.wait(LEASE_SECONDS / 3):
-            app.records.renew_lease(app.project, run_id, app.owner, fence, LEASE_SECONDS)
-
-    heartbeat = threading.Thread(target=renew, name=f"lease {run_id}", daemon=True)
-    heartbeat.start()
-    try:
-        yield fence
-    finally:
-        done.set()
-        heartbeat.join()
-        app.records.release_lease(app.project, run_id, app.owner, fence)
+def _may_go_on(run: Run, revive: bool) -> bool:
+    return not run.status.ended or (revive and run.stop_reason == StopReason.ERROR)
 
 
 @dataclass
@@ -90,29 +74,27 @@ class _Advance:
 
     app: Plandeck
     run: Run
-    fence: int
+    lease: Lease
+    stopping: Callable[[], bool]
 
     def __post_init__(self) -> None:
+        self.fence = self.lease.fence
         self.sink = self.app.exporter
-        self.tracing = RunTracing(self.run, self.sink)
-        self.graph: AgentGraph = self.app.graph_for(self.run, self.fence, self.tracing)
         self.config: Any = {
             "configurable": {"thread_id": self.run.thread_id},
             "recursion_limit": RECURSION_LIMIT,
         }
 
     def go(self) -> None:
-        """Go on until the run waits or ends. What the graph raises ends the attempt and is recorded, never a result."""
-        interrupted = self.app.records.interrupt_attempts(self.run.project, self.run.run_id, self.app.now(), self.fence)
-        for attempt in interrupted:
-            self._event(
-                EventKind.INTERRUPTED,
-                f"{attempt.step_id} try {attempt.attempt} was cut off, its process ended",
-                step_id=attempt.step_id,
-                once=f"cut:{attempt.plan_version}:{attempt.step_id}:{attempt.attempt}",
-            )
+        """Go on until the run waits or ends. What the graph raises ends the attempt and is recorded, never a result.
+
+        Our own stores' failures are no failure of the run: they go to the caller, and the run stays where it is.
+        """
+        self.tracing = RunTracing(self.run, self.sink)
         try:
+            self.graph: AgentGraph = self.app.graph_for(self.run, self.lease, self.tracing)
             with self.tracing.segment():
+                self._note_cut_off(self.graph.get_state(self.config))
                 self._drive()
         except (StaleLeaseError, StorageError, TracesError):
             raise
@@ -120,8 +102,22 @@ class _Advance:
             log.exception("run %s failed", self.run.run_id)
             self._end(RunStatus.FAILED, StopReason.ERROR, error=one_sentence(error))
 
+    def _note_cut_off(self, snapshot: StateSnapshot) -> None:
+        """Tries that run on the record but not in the checkpoint were cut off with their process."""
+        if (snapshot.values or {}).get("run_id", self.run.run_id) != self.run.run_id:
+            raise RefusedError(f"Thread {self.run.thread_id} belongs to another run; start again with another thread.")
+        self._project_values(snapshot.values)
+        cut = self.app.records.interrupt_attempts(self.run.project, self.run.run_id, self.app.now(), self.fence)
+        for attempt in cut:
+            self._event(
+                EventKind.INTERRUPTED,
+                f"{attempt.step_id} try {attempt.attempt} was cut off, its process ended",
+                step_id=attempt.step_id,
+                once=f"cut:{attempt.plan_version}:{attempt.step_id}:{attempt.attempt}",
+            )
+
     def _drive(self) -> None:
-        while True:
+        while not self.stopping():
             snapshot = self.graph.get_state(self.config)
             self._project_values(snapshot.values)
             self._close_applied({item.id for item in snapshot.interrupts})
@@ -136,7 +132,8 @@ class _Advance:
             if any(request.status is RequestStatus.PENDING for request in requests):
                 self._update(status=RunStatus.WAITING_HUMAN)
                 return
-            self._stream(self._input(requests) if begun else {"task": self.run.task}, snapshot)
+            given = self._input(requests) if begun else {"task": self.run.task, "run_id": self.run.run_id}
+            self._stream(given, snapshot)
 
     def _stream(self, given: Any, snapshot: StateSnapshot) -> None:
         planning = not (snapshot.values or {}).get("plan") or _sends_back(given)
@@ -149,7 +146,7 @@ class _Advance:
         )
         for values in self.graph.stream(given, self.config, stream_mode="values", durability="sync"):
             self._project_values(values)
-            if self._cancelled():
+            if self._cancelled() or self.stopping():
                 return
 
     # --- pauses
@@ -188,6 +185,8 @@ class _Advance:
         """What the graph is fed: the decisions by interrupt id, or nothing to go on after a crash."""
         if not requests:
             return None
+        if any(request.decision is None for request in requests):
+            raise RefusedError("A request of this run was closed without a decision, so the run cannot go on.")
         return Command(resume={request.interrupt_id: _answer(request) for request in requests})
 
     def _close_applied(self, pending: set[str]) -> None:
@@ -256,7 +255,9 @@ class _Advance:
 
     def _finish(self, snapshot: StateSnapshot) -> None:
         state = cast(RunState, snapshot.values)
-        reason = state.get("stop_reason") or StopReason.COMPLETED
+        reason = state.get("stop_reason")
+        if reason is None:
+            raise RefusedError("The graph ended without saying why; nothing is taken for done.")
         status = {StopReason.COMPLETED: RunStatus.SUCCEEDED, StopReason.REJECTED: RunStatus.CANCELLED}.get(
             StopReason(reason), RunStatus.FAILED
         )
@@ -264,6 +265,7 @@ class _Advance:
 
     def _end(self, status: RunStatus, reason: str, **columns: Any) -> None:
         """The run is over once its spans are stored: a run that counts as finished has its whole cost."""
+        self.lease.check()
         at = self.app.now()
         self.app.records.supersede_requests(self.run.project, self.run.run_id, at)
         ended = self.app.records.run(self.run.project, self.run.run_id)

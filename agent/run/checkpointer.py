@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +32,33 @@ def open_checkpointer(location: str) -> Iterator[BaseCheckpointSaver[Any]]:
     else:
         with _sqlite(Path(location)) as saver:
             yield saver
+
+
+def guarded(saver: BaseCheckpointSaver[Any], check: Callable[[], None]) -> BaseCheckpointSaver[Any]:
+    """The same saver for one run: nothing is written unless `check` passes, and its database's errors are ours.
+
+    LangGraph's savers have no place for either, and they differ by engine; so the copy gets its methods wrapped.
+    A failing store then stays what it is, and is never taken for a failing step.
+    """
+    copied = copy.copy(saver)
+    for name, checked in (("get_tuple", False), ("put", True), ("put_writes", True)):
+        setattr(copied, name, _wrapped(getattr(saver, name), check if checked else None))
+    return copied
+
+
+def _wrapped(method: Callable[..., Any], check: Callable[[], None] | None) -> Callable[..., Any]:
+    @wraps(method)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if check is not None:
+            check()
+        try:
+            return method(*args, **kwargs)
+        except Exception as error:
+            if type(error).__module__.split(".")[0] in ("sqlite3", "psycopg", "psycopg_pool"):
+                raise StorageError(f"The checkpoints cannot be read or written now: {error}.") from error
+            raise
+
+    return call
 
 
 @contextmanager

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 from typing import Protocol
 
 from langchain_core.messages import AIMessage, BaseMessage
@@ -53,7 +52,6 @@ CallTool = Callable[[Tool, JsonObject, PlanStep, int], Observation]
 class Deps:
     """One run's dependencies."""
 
-    run_id: str
     models: Models
     registry: ToolRegistry
     recorder: Recorder
@@ -61,5 +59,3 @@ class Deps:
     call_tool: CallTool
     limits: Limits
     now: Callable[[], datetime]
-    artifacts: Path
-    """The run's folder of files; it exists."""

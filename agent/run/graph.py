@@ -6,10 +6,8 @@ from functools import partial
 from typing import Any
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
-from langgraph.errors import NodeError
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
-from langgraph.types import Command
 
 from agent.run import nodes
 from agent.run.deps import Deps
@@ -22,18 +20,16 @@ RECURSION_LIMIT = 1_000
 
 
 def build_graph(deps: Deps, checkpointer: BaseCheckpointSaver[Any]) -> AgentGraph:
-    """Compile the graph for one run."""
+    """Compile the graph for one run.
 
-    def step_failed(state: RunState, error: NodeError) -> Command[str]:
-        return nodes.step_failed(state, error, deps)
-
+    LangGraph's own error handlers are not used: one that raises, as ours must when a store is away, ends the thread as
+    if it had come to its end.
+    """
     graph = StateGraph(RunState)
     graph.add_node("plan", partial(nodes.plan, deps=deps))
     graph.add_node("ask", nodes.ask)
     graph.add_node("review", partial(nodes.review, deps=deps))
-    graph.add_node(
-        "execute", partial(nodes.execute, deps=deps), error_handler=step_failed, destinations=("execute", "complete")
-    )
+    graph.add_node("execute", partial(nodes.execute, deps=deps))
     graph.add_node("complete", partial(nodes.complete, deps=deps))
     graph.add_edge(START, "plan")
     graph.add_conditional_edges("plan", nodes.after_plan, ["ask", "review", "complete"])

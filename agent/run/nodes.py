@@ -7,15 +7,18 @@ LangGraph runs a node again from its first line when a pause in it is answered. 
 from __future__ import annotations
 
 import json
+import logging
 import re
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
-from langgraph.errors import NodeError
-from langgraph.types import Command, interrupt
+from langgraph.errors import GraphBubbleUp
+from langgraph.types import interrupt
+from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_exponential_jitter
 
-from agent.errors import AgentError
+from agent.errors import AgentError, StorageError
+from agent.models.failures import is_refusal, is_transient
 from agent.planning import prompts
 from agent.planning.fallback import fallback_plan
 from agent.planning.hashing import canonical_json, plan_hash
@@ -24,7 +27,13 @@ from agent.planning.parsing import ParsedPlan, parse_plan
 from agent.records import JsonObject, Plan, PlanSource, PlanStep, RequestKind, Source, StepStatus, StopReason
 from agent.run.deps import Deps
 from agent.run.state import RunState, StepResult, earlier_results, next_step, plan_of, status_of
+from agent.store.errors import StaleLeaseError
 from agent.tools.registry import Observation, ToolError
+from traces.errors import TracesError
+
+T = TypeVar("T")
+
+log = logging.getLogger(__name__)
 
 TOOL_TURNS = 3
 """How often a model may call the tool of one try, mending what the tool refused."""
@@ -34,6 +43,10 @@ class ContractError(AgentError):
     """The plan that would run is not the plan that a person approved; nothing runs."""
 
     code = "contract"
+
+
+NO_FAILED_TRY = (ContractError, StaleLeaseError, StorageError, TracesError)
+"""What says nothing about a step: the run itself must not, or cannot, go on here."""
 
 
 class UnmetCriterionError(AgentError):
@@ -58,17 +71,15 @@ def plan(state: RunState, deps: Deps) -> RunState:
 def _propose(state: RunState, deps: Deps, refused: tuple[str, ...]) -> ParsedPlan | JsonObject:
     """One answer of the planner: a parsed plan, or `{kind: question|cannot, message}`."""
     previous = plan_of(state)
-    raw = deps.models.ask(
-        prompts.plan_messages(
-            state["task"],
-            deps.registry.describe(),
-            deps.limits.max_steps,
-            feedback=state.get("feedback", ()),
-            refused=refused,
-            previous=state.get("plan"),
-        ),
-        prompts.PROPOSE_PLAN,
+    messages = prompts.plan_messages(
+        state["task"],
+        deps.registry.describe(),
+        deps.limits.max_steps,
+        feedback=state.get("feedback", ()),
+        refused=refused,
+        previous=state.get("plan"),
     )
+    raw = patiently(lambda: deps.models.ask(messages, prompts.PROPOSE_PLAN))
     return _no_plan(raw) or parse_plan(
         raw,
         deps.registry,
@@ -78,6 +89,13 @@ def _propose(state: RunState, deps: Deps, refused: tuple[str, ...]) -> ParsedPla
         parent_hash=previous.hash if previous else None,
         trigger="feedback" if previous else None,
     )
+
+
+def patiently(call: Callable[[], T]) -> T:
+    """Make a model call that changes nothing; a passing fault of the provider is waited out twice."""
+    waits = wait_exponential_jitter(multiplier=0.5, max=8)
+    attempts = Retrying(stop=stop_after_attempt(3), wait=waits, retry=retry_if_exception(is_transient), reraise=True)
+    return attempts(call)
 
 
 def _no_plan(raw: str | JsonObject) -> JsonObject | None:
@@ -147,7 +165,7 @@ def with_plan(state: RunState, new: Plan) -> RunState:
 def ask(state: RunState) -> RunState:
     """Put the planner's question to a person."""
     decision = interrupt({"kind": str(RequestKind.QUESTION), "question": state.get("question")})
-    if decision["decision"] == "reject":
+    if decision["decision"] != "respond":
         return _rejected(decision)
     said = f"You asked: {state.get('question')} The answer is: {decision.get('value') or decision.get('note')}"
     return {"question": None, "feedback": [*state.get("feedback", []), said]}
@@ -166,6 +184,8 @@ def review(state: RunState, deps: Deps) -> RunState:
     if decision["decision"] == "edit":
         edited = Plan.from_json(decision["value"])
         return {**with_plan(state, edited), "approved_hash": edited.hash}
+    if decision["decision"] != "approve":
+        raise ContractError(f"{decision['decision']!r} is no decision; nothing was run.")
     return {"approved_hash": proposed.hash}
 
 
@@ -174,31 +194,43 @@ def _rejected(decision: JsonObject) -> RunState:
 
 
 def _sent_back(state: RunState, decision: JsonObject, deps: Deps) -> RunState:
-    if state.get("plan_rounds", 0) > deps.limits.max_replans:
+    send_backs = state.get("send_backs", 0) + 1
+    if send_backs > deps.limits.max_replans:
         return {
             "stop_reason": str(StopReason.MAX_REPLANS),
             "error": f"The plan was sent back more than {deps.limits.max_replans} times.",
         }
     said = str(decision.get("value") or decision.get("note") or "")
-    return {"feedback": [*state.get("feedback", []), said], "approved_hash": None}
+    return {"feedback": [*state.get("feedback", []), said], "send_backs": send_backs, "approved_hash": None}
 
 
 # --- execute --------------------------------------------------------------------------------------------------------
 
 
 def execute(state: RunState, deps: Deps) -> RunState:
-    """Run the next ready step once. An exception leaves the state as it was; `step_failed` takes it from there."""
+    """Try the next ready step once. What is raised inside ends the try and is counted; it is never a result."""
     step = next_step(state)
     if step is None:
         return {}
     check_contract(state, deps)
+    try:
+        return _tried(state, step, deps)
+    except (GraphBubbleUp, *NO_FAILED_TRY):
+        raise
+    except Exception as error:  # the boundary of a try: whatever model, tool or provider raised
+        log.info("%s failed", step.id, exc_info=error)
+        return failed_try(state, step, error, deps)
+
+
+def _tried(state: RunState, step: PlanStep, deps: Deps) -> RunState:
+    """What one try adds to the state, if it succeeds."""
     started = deps.now()
     attempt = deps.recorder.step_started(step)
     with deps.tracing.part(f"step {step.id}", kind="step", step=step.id, attempt=attempt):
         arguments, observation = _run_step(state, step, attempt, deps)
         judgement = _judge(step, observation, deps)
-    if not judgement["criterion_met"]:
-        raise UnmetCriterionError(f"The result does not meet the criterion: {judgement['reason']}")
+        if not judgement["criterion_met"]:
+            raise UnmetCriterionError(f"The result does not meet the criterion: {judgement['reason']}")
     result: StepResult = {
         "key_result": judgement["key_result"],
         "criterion_met": True,
@@ -255,8 +287,15 @@ def _tool_turns(
             return arguments, deps.call_tool(tool, arguments, step, attempt)
         except ToolError as error:
             refused = error.message
-            messages = [*messages, answer, ToolMessage(_typed(error), tool_call_id=call["id"] or "call")]
+            messages = [*messages, answer, *_answers(answer, call, error)]
     raise ToolError(f"{tool.name} refused {TOOL_TURNS} calls: {refused}")
+
+
+def _answers(answer: AIMessage, call: Mapping[str, Any], error: ToolError) -> list[ToolMessage]:
+    """An answer to every call of the turn, since providers refuse a turn with an unanswered one."""
+    ids = [item["id"] for item in [*answer.tool_calls, *answer.invalid_tool_calls]]
+    only_one = ToolError("Only the first call of a turn is looked at; call once.", code="one_call")
+    return [ToolMessage(_typed(error if item == call["id"] else only_one), tool_call_id=item or "call") for item in ids]
 
 
 def _typed(error: ToolError) -> str:
@@ -297,24 +336,13 @@ def _judge(step: PlanStep, observation: Observation, deps: Deps) -> JsonObject:
     }
 
 
-def step_failed(state: RunState, error: NodeError, deps: Deps) -> Command[str]:
-    """Count a failed try: try again, or block the step and skip what depends on it."""
-    step = next_step(state)
-    reason = error.error
-    if step is None or isinstance(reason, ContractError):
-        raise reason
+def failed_try(state: RunState, step: PlanStep, error: Exception, deps: Deps) -> RunState:
+    """Count a failed try: the step is tried again, or blocked, and what depends on it skipped."""
     tries = state.get("tries", {}).get(step.id, 0) + 1
-    update: RunState = {"tries": {step.id: tries}, "errors": {step.id: one_sentence(reason)}}
-    if tries >= deps.limits.tries_per_step or not _worth_another_try(reason):
+    update: RunState = {"tries": {step.id: tries}, "errors": {step.id: one_sentence(error)}}
+    if tries >= deps.limits.tries_per_step or is_refusal(error):
         update["statuses"] = _blocked(state, step)
-    after: RunState = {**state, "statuses": {**state.get("statuses", {}), **update.get("statuses", {})}}
-    return Command(update=update, goto=after_step(after, deps))
-
-
-def _worth_another_try(reason: BaseException) -> bool:
-    """Being refused by the provider (key, permission, unknown model) will not change by asking again."""
-    status = getattr(reason, "status_code", None)
-    return status not in (400, 401, 403, 404)
+    return update
 
 
 def _blocked(state: RunState, step: PlanStep) -> dict[str, str]:
@@ -340,12 +368,32 @@ def complete(state: RunState, deps: Deps) -> RunState:
     observations = _observations(state)
     if state.get("answer") is not None or not observations:
         return {"stop_reason": reason, "sources": []}
-    with deps.tracing.part("answer", kind="answer"), deps.tracing.role("synthesis"):
-        messages = prompts.answer_messages(
-            state["task"], (state.get("plan") or {}).get("goal", ""), _step_reports(state), observations
-        )
-        answer = text_of(deps.models.turn(messages, None)).strip()
+    try:
+        answer = _answer(state, observations, deps)
+    except (GraphBubbleUp, *NO_FAILED_TRY):
+        raise
+    except Exception as error:  # the answer cannot be written, and what was found is delivered all the same
+        log.warning("the answer could not be written", exc_info=error)
+        return _without_answer(observations, error)
     return {"stop_reason": reason, "answer": answer, "sources": _cited(answer, observations)}
+
+
+def _answer(state: RunState, observations: list[JsonObject], deps: Deps) -> str:
+    messages = prompts.answer_messages(
+        state["task"], (state.get("plan") or {}).get("goal", ""), _step_reports(state), observations
+    )
+    with deps.tracing.part("answer", kind="answer"), deps.tracing.role("synthesis"):
+        return text_of(patiently(lambda: deps.models.turn(messages, None))).strip()
+
+
+def _without_answer(observations: list[JsonObject], error: Exception) -> RunState:
+    lines = [f"- {item['step_id']}: {item['key_result']} [{item['n']}]" for item in observations]
+    return {
+        "stop_reason": str(StopReason.ERROR),
+        "error": f"The answer could not be written: {one_sentence(error)}",
+        "answer": "\n".join(["The answer could not be written. The steps found:", "", *lines]),
+        "sources": _cited("", observations),
+    }
 
 
 def _stop_reason(state: RunState) -> str:

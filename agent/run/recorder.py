@@ -26,6 +26,7 @@ from agent.records import (
     StepStatus,
 )
 from agent.run.deps import CallTool
+from agent.run.lease import Lease
 from agent.tools.calling import call_tool
 from agent.tools.registry import Observation, Tool, ToolContext
 
@@ -98,7 +99,7 @@ class RunRecorder:
         )
 
 
-def tool_caller(app: Plandeck, run: Run, artifacts: Path) -> CallTool:
+def tool_caller(app: Plandeck, run: Run, artifacts: Path, lease: Lease) -> CallTool:
     """Calls of a run's tools, with the files that they write put on record."""
 
     def call(tool: Tool, arguments: JsonObject, step: PlanStep, attempt: int) -> Observation:
@@ -108,8 +109,8 @@ def tool_caller(app: Plandeck, run: Run, artifacts: Path) -> CallTool:
             attempt=attempt,
             artifacts=artifacts,
             now=app.now,
-            idempotency_key=f"{run.run_id}:{step.id}",
         )
+        lease.check()
         observation = call_tool(tool, arguments, context)
         for name in observation.artifacts:
             _record_artifact(app, run, step, artifacts / name)

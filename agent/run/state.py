@@ -20,11 +20,15 @@ def merge(old: Mapping[str, object], new: Mapping[str, object]) -> dict[str, obj
 class RunState(TypedDict, total=False):
     """One thread's state. Keyed mappings go by step id."""
 
+    run_id: str
+    """The run that the thread belongs to."""
     task: str
     plan: JsonObject | None
     """`Plan.to_json()` of the current version."""
     plan_rounds: int
     """How many versions the model was asked for."""
+    send_backs: int
+    """How often a person sent a version back."""
     feedback: list[str]
     """What people said to earlier versions or to the planner's questions, oldest first."""
     question: str | None

@@ -31,12 +31,12 @@ from agent.records import (
     RequestStatus,
     Run,
     RunStatus,
-    StopReason,
 )
 from agent.run.advance import advance
-from agent.run.checkpointer import open_checkpointer
+from agent.run.checkpointer import guarded, open_checkpointer
 from agent.run.deps import Deps
 from agent.run.graph import AgentGraph, build_graph
+from agent.run.lease import Lease
 from agent.run.recorder import RunModels, RunRecorder, tool_caller
 from agent.run.tracing import RunTracing
 from agent.settings import Settings
@@ -106,21 +106,29 @@ class Plandeck:
             ) from error
         return folder
 
-    def graph_for(self, run: Run, fence: int, tracing: RunTracing) -> AgentGraph:
+    def graph_for(self, run: Run, lease: Lease, tracing: RunTracing) -> AgentGraph:
         """The graph of one run, with everything its nodes need."""
         artifacts = self.artifacts_of(run.run_id)
+        model, provider = self.model_of(run)
         deps = Deps(
-            run_id=run.run_id,
-            models=RunModels(self.model, self.provider),
+            models=RunModels(model, provider),
             registry=self.registry,
-            recorder=RunRecorder(self, run, fence),
+            recorder=RunRecorder(self, run, lease.fence),
             tracing=tracing,
-            call_tool=tool_caller(self, run, artifacts),
+            call_tool=tool_caller(self, run, artifacts, lease),
             limits=run.limits,
             now=self.now,
-            artifacts=artifacts,
         )
-        return build_graph(deps, self.checkpointer)
+        return build_graph(deps, guarded(self.checkpointer, lease.check))
+
+    def model_of(self, run: Run) -> tuple[BaseChatModel, Provider]:
+        """The model that the run began with, whatever is configured now; ConfigurationError if that cannot be had."""
+        if (run.provider, run.model) == (self.provider.name, model_name(self)):
+            return self.model, self.provider
+        same = run.provider == self.provider.name
+        base_url = self.settings.base_url if same else None
+        pinned = self.settings.model_copy(update={"provider": run.provider, "model": run.model, "base_url": base_url})
+        return build_model(pinned), provider_of(pinned)
 
 
 @contextmanager
@@ -167,6 +175,8 @@ def start_run(
     thread = thread_id or f"th-{key}"
     if app.records.run_of_thread(app.project, thread):
         raise RefusedError(f"Thread {thread} belongs to a run already; leave out the thread or choose another id.")
+    if thread_id and app.checkpointer.get_tuple({"configurable": {"thread_id": thread}}):
+        raise RefusedError(f"Thread {thread} has checkpoints already; leave out the thread or choose another id.")
     return app.records.add_run(
         Run(
             project=app.project,
@@ -266,9 +276,7 @@ def resume_thread(app: Plandeck, thread_id: str) -> Run:
     run = app.records.run_of_thread(app.project, thread_id)
     if run is None:
         raise NotFoundError(f"No run of this project has thread {thread_id}.")
-    if run.status.ended and run.stop_reason != StopReason.ERROR:
-        return run
-    return advance(app, run.run_id)
+    return advance(app, run.run_id, revive=True)
 
 
 def pending_request(app: Plandeck, run_id: str) -> ApprovalRequest | None:

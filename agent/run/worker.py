@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 
 from agent.run.advance import advance
 from agent.run.usecases import Plandeck
@@ -35,9 +35,14 @@ class Worker:
         self._thread.start()
 
     def stop(self, timeout: float | None = None) -> None:
-        """Take no more runs; runs in flight stay where their last checkpoint is if they take longer than `timeout`."""
+        """Take no more runs, and let those in flight end their step; after `timeout` seconds they are left alone.
+
+        A run that is left alone stays at its last checkpoint: its stores may be closed under it.
+        """
         self._stopping.set()
+        end = None if timeout is None else time.monotonic() + timeout
         self._thread.join(timeout)
+        wait(self._busy.values(), None if end is None else max(0.0, end - time.monotonic()))
 
     @property
     def alive(self) -> bool:
@@ -80,7 +85,7 @@ class Worker:
 
     def _advance(self, run_id: str) -> None:
         try:
-            advance(self._app, run_id)
+            advance(self._app, run_id, stopping=self._stopping.is_set)
             self._not_before.pop(run_id, None)
         except Exception:  # a run that no store lets us record anything about is tried again later
             log.exception("run %s could not be advanced", run_id)

@@ -61,8 +61,6 @@ class ToolContext:
     artifacts: Path
     """Folder of the run's files; it exists."""
     now: Callable[[], datetime]
-    idempotency_key: str
-    """The same for the same step of the same run, whatever the attempt."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -255,7 +255,11 @@ def test_a_refused_key_is_not_tried_again(tmp_path: Path) -> None:
 
 def test_a_failure_of_planning_fails_the_run_and_resume_goes_on(tmp_path: Path) -> None:
     broken = httpx.Response(500, json={"error": {"message": "try later"}})
-    with small_plandeck(tmp_path, {"propose_plan": [broken, TWO_STEPS], "note": [NOTE]}) as (app, _, _calls):
+    with small_plandeck(tmp_path, {"propose_plan": [broken, broken, broken, TWO_STEPS], "note": [NOTE]}) as (
+        app,
+        _,
+        _calls,
+    ):
         failed = run_to_pause(app)
         assert (failed.status, failed.stop_reason) == (RunStatus.FAILED, "error")
         assert "try later" in (failed.error or "")

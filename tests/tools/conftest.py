@@ -32,5 +32,4 @@ def tool_context(tmp_path: Path) -> ToolContext:
         attempt=1,
         artifacts=artifacts,
         now=lambda: datetime(2026, 12, 1, tzinfo=UTC),
-        idempotency_key="r-1:s1",
     )
