@@ -95,9 +95,10 @@ def _try(seen: Observed, attempt: StepAttempt) -> Bar:
     if attempt.status in (AttemptStatus.FAILED, AttemptStatus.INTERRUPTED):
         label = look.word
     step = seen.plan.step(attempt.step_id) if seen.plan else None
+    took = duration(time) if time is not None else "time unknown"
     words = [
         f"{attempt.step_id} {step.description if step else ''}",
-        f"try {attempt.attempt} · {look.word} · {duration(time) if time is not None else 'time unknown'} from {stamp(attempt.started_at)}",
+        f"try {attempt.attempt} · {look.word} · {took} from {stamp(attempt.started_at)}",
         attempt.error or "",
     ]
     return Bar(_lane(seen, attempt.step_id), attempt.started_at, end, look.slot, label, "\n".join(filter(None, words)))

@@ -148,3 +148,40 @@ def test_changes_name_fields_before_and_after() -> None:
 def test_a_new_dependency_is_a_change() -> None:
     rows = change_rows(a_plan(1), a_plan(2))
     assert rows[0].differences == (Difference("after", "s3", "s2, s3"),)
+
+
+LONG = "SELECT project, SUM(amount) AS spend FROM spend WHERE note <> 'a long condition' " * 6
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "shown"),
+    [
+        (LONG + "AND year = 2025", LONG + "AND year = 2026", ("year = 2025", "year = 2026")),
+        (LONG + "A", LONG + "B" + LONG, ("A", "more characters")),
+        ("SELECT\n1", "SELECT 1", ("\\n", "SELECT 1")),
+        ("SELECT\n1 " + LONG + "A", "SELECT 1 " + LONG + "B", ("\\n", "SELECT 1")),
+        ("a  b", "a b", ("␠␠", "a b")),
+        (1, "1", ("1", '"1"')),
+    ],
+    ids=["late", "longer", "line-break", "line-break-and-late", "spaces", "kind"],
+)
+def test_two_different_values_never_look_alike(before: object, after: object, shown: tuple[str, str]) -> None:
+    old = a_plan(1)
+    first, second = (replace(old, steps=(replace(old.steps[0], args={"sql": sql}),)) for sql in (before, after))
+    (part,) = change_rows(first, second)[0].differences
+    assert part.before
+    assert part.after
+    assert " ".join(part.before.split()) != " ".join(part.after.split())
+    assert (shown[0] in text(part.before), shown[1] in text(part.after)) == (True, True)
+    assert len(part.before) < 300
+
+
+def test_what_a_cut_difference_leaves_out_is_told() -> None:
+    old = a_plan(1)
+    first, second = (
+        replace(old, steps=(replace(old.steps[0], args={"sql": "x" * 500 + end}),)) for end in ("A" + "y" * 300, "B")
+    )
+    (part,) = change_rows(first, second)[0].differences
+    assert text(part.before or "").startswith("(460 characters alike) … xxx")
+    assert text(part.before or "").endswith("y … (141 more characters)")
+    assert text(part.after or "").endswith("xB")

@@ -1,8 +1,9 @@
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from page_seeds import GOAL, TASK, Seeds
+from page_seeds import GOAL, TASK, Seeds, a_plan
 from pages import button, labels, open_pages, page, title, words
 
 from agent.records import Decision, RequestStatus
@@ -54,6 +55,16 @@ def test_a_request_shows_all_that_a_yes_means(opened: tuple[Plandeck, Seeds]) ->
     steps = test.table[0].value
     assert steps["Tool"].iloc[0].replace("\\", "") == "sql_query"
     assert any("SELECT project" in block.value for block in test.code)
+
+
+def test_exact_arguments_are_shown_to_the_end(opened: tuple[Plandeck, Seeds]) -> None:
+    _, seeds = opened
+    run = seeds.run("r-1", 5)
+    own = a_plan(1)
+    sql = "SELECT 1 -- " + "x" * 30_000 + " the end"
+    plan = seeds.plan(run, replace(own, steps=(replace(own.steps[0], args={"sql": sql}), *own.steps[1:])), seeds.now)
+    test = page(APPROVALS, request=seeds.request(run, seeds.now, plan).request_id)
+    assert any(sql in block.value for block in test.code)
 
 
 def test_approving_is_recorded_once_whichever_tab_is_clicked_next(opened: tuple[Plandeck, Seeds]) -> None:
@@ -165,6 +176,18 @@ def test_three_edits_in_a_row_are_exactly_what_is_approved(opened: tuple[Plandec
         "one again", "two", "Rank projects, compute spend minus budget", "Write the report with a source per figure",
     ]  # fmt: skip
     assert "approved it as edited" in words(test)
+
+
+def test_a_renamed_step_still_comes_before_the_steps_that_need_it(opened: tuple[Plandeck, Seeds]) -> None:
+    app, seeds = opened
+    request, test = editor(seeds)
+    for name in ("s2", "spend"):
+        field(test, "Id", 0).input(name).run()
+    button(test, "Approve as edited").click().run()
+    approved = app.records.plan(app.project, request.run_id, 3)
+    assert [(step.id, step.dependencies) for step in approved.steps] == [
+        ("spend", ()), ("s2", ()), ("s3", ("spend",)), ("s4", ("s2", "s3")),
+    ]  # fmt: skip
 
 
 def test_edits_survive_a_look_at_the_plan(opened: tuple[Plandeck, Seeds]) -> None:

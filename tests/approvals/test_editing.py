@@ -32,7 +32,7 @@ def test_typed_words_stay_in_their_row_whatever_else_happens() -> None:
 def test_a_removed_step_is_nobody_s_dependency_any_more() -> None:
     draft = editing.removed(editing.begin(PLAN), 1)
     assert draft.ids == ["s1", "s3", "s4"]
-    assert draft.rows[2].dependencies == ("s3",)
+    assert draft.rows[2].dependencies == (2,)
 
 
 def test_a_new_step_gets_an_id_that_is_free() -> None:
@@ -63,3 +63,12 @@ def test_empty_arguments_are_none() -> None:
     draft = editing.Draft((Row(0, " s1 ", " x ", args="  "),), 1, PLAN.hash)
     assert editing.steps_of(draft)[0][0]["args"] == {}
     assert editing.steps_of(draft)[0][0]["id"] == "s1"
+
+
+def test_a_renamed_step_keeps_its_place_before_others_even_while_two_have_one_id() -> None:
+    draft = editing.begin(PLAN)
+    draft = editing.with_row(draft, replace(draft.rows[0], id="s2"))
+    assert [draft.label(row.uid) for row in draft.rows] == ["s2 (step 1)", "s2 (step 2)", "s3", "s4"]
+    draft = editing.with_row(draft, replace(draft.rows[0], id="spend"))
+    steps, _ = editing.steps_of(draft)
+    assert [step["dependencies"] for step in steps] == [[], [], ["spend"], ["s2", "s3"]]

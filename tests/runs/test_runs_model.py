@@ -16,6 +16,7 @@ from agent.records import (
     StepStatus,
     StopReason,
 )
+from dashboard.look.timeline import timeline_alt
 from dashboard.runs import model
 from dashboard.runs.happened import timeline
 from dashboard.runs.model import Observed
@@ -55,27 +56,37 @@ def text(words: str) -> str:
     return words.replace("\u00a0", " ")
 
 
-def test_people_and_computing_never_share_a_second() -> None:
-    requests = [decided(4, 44), decided(50, 60)]
-    run = a_run(started_at=at(1), finished_at=at(70))
-    assert model.people_time(requests, at(70)) == timedelta(seconds=50)
-    assert model.computing_time(run, requests, at(500)) == timedelta(seconds=19)
+def test_the_times_of_people_add_up() -> None:
+    assert model.people_time([decided(4, 44), decided(50, 60)], at(70)) == timedelta(seconds=50)
 
 
-def test_a_pending_request_counts_until_now_and_computing_stands_still() -> None:
-    run = a_run(started_at=at(1))
-    waiting = [a_request(requested_at=at(5))]
-    assert [model.computing_time(run, waiting, at(now)) for now in (10, 1_000)] == [timedelta(seconds=4)] * 2
-    assert model.people_time(waiting, at(1_000)) == timedelta(seconds=995)
+def test_a_pending_request_counts_until_now() -> None:
+    assert model.people_time([a_request(requested_at=at(5))], at(1_000)) == timedelta(seconds=995)
 
 
-def test_a_run_in_the_queue_has_no_computing_time() -> None:
-    assert model.computing_time(a_run(), [], at(50)) is None
+def test_computing_is_what_worked_whatever_the_clock_did_in_between() -> None:
+    run = a_run(status=RunStatus.SUCCEEDED, started_at=at(1), finished_at=at(14_400))
+    assert strip(seen(run=run, computing=timedelta(seconds=19)))["Computing"][0] == "19.0 s"
+    assert strip(seen(run=run))["Computing"][0] == "–"
 
 
 def test_a_clock_that_went_back_gives_no_negative_time() -> None:
     assert model.people_time([decided(10, 5)], at(3)) == timedelta(0)
-    assert model.computing_time(a_run(started_at=at(10), finished_at=at(5)), [], at(20)) == timedelta(0)
+
+
+def cut_off(step_id: str, start: float, found: float) -> StepAttempt:
+    return StepAttempt("r-1", 2, step_id, 1, AttemptStatus.INTERRUPTED, at(start), at(found))
+
+
+def test_the_time_of_a_try_that_was_cut_off_is_unknown_and_downtime_is_not_drawn_as_work() -> None:
+    attempts = [cut_off("s1", 60, 14_460), attempt("s1", 14_461, 14_465, 2)]
+    observed = seen(attempts=attempts, now=at(14_470))
+    assert (model.step_rows(observed)[0].tries, model.step_rows(observed)[0].seconds) == (2, None)
+    assert lanes(observed)["s1 sql_query"] == [(60, 60, "cut off"), (14_461, 14_465, "try 2")]
+    drawn = timeline(observed)
+    assert drawn
+    assert "s1 sql_query cut off –;" in timeline_alt(drawn)
+    assert "time unknown" in next(bar.hover for bar in drawn.bars if bar.label == "cut off")
 
 
 @pytest.mark.parametrize(
@@ -105,7 +116,11 @@ def test_the_strip_of_a_run_in_motion() -> None:
         StepProgress("r-1", 2, "s1", StepStatus.COMPLETED),
         StepProgress("r-1", 2, "s2", StepStatus.RUNNING),
     ]
-    shown = strip(seen(steps=steps, requests=[decided(4, 44)], planning=usage(cost=5_950_000_000)))
+    shown = strip(
+        seen(
+            steps=steps, requests=[decided(4, 44)], planning=usage(cost=5_950_000_000), computing=timedelta(seconds=59)
+        )
+    )
     assert shown == {
         "Steps done": ("1 of 4", "s2 runs"),
         "Computing": ("59.0 s", "8 model calls"),
@@ -198,7 +213,14 @@ def test_what_was_not_done_is_told_after_the_end_only() -> None:
 
 def test_a_line_of_the_list() -> None:
     run = a_run(task="Which\nproject?", started_at=at(1), finished_at=at(61))
-    row = model.list_row(run, [decided(4, 44)], [StepProgress("r-1", 1, "s1", StepStatus.COMPLETED)], None, at(100))
+    row = model.list_row(
+        run,
+        [decided(4, 44)],
+        [StepProgress("r-1", 1, "s1", StepStatus.COMPLETED)],
+        None,
+        timedelta(seconds=20),
+        at(100),
+    )
     assert (row.task, row.steps, row.computing, row.people, row.cost) == ("Which project?", "1 of 1", 20.0, 40.0, None)
     assert row.when == "12:00:00"
 
