@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -120,24 +121,37 @@ def _follow(app: Plandeck, run_id: str, approve_as: str | None) -> Run:
     """Advance a run until it ends or waits for somebody else."""
     from agent.records import Decision, RequestKind
     from agent.run.usecases import decide, pending_request
+    from agent.store.errors import AlreadyDecidedError
 
     while True:
         current = settle(app, run_id)
         request = pending_request(app, run_id)
         if current.status.ended or not approve_as or request is None or request.kind is RequestKind.QUESTION:
             return current
-        decide(app, request.request_id, Decision.APPROVE, hash=request.hash, by=approve_as)
+        # Who decided first counts; the run goes on with that.
+        with suppress(AlreadyDecidedError):
+            decide(app, request.request_id, Decision.APPROVE, hash=request.hash, by=approve_as)
 
 
 def settle(app: Plandeck, run_id: str) -> Run:
     """Advance a run until it ended or waits: here, or by looking on while another process has it."""
-    from agent.run.usecases import advance, pending_request
+    from agent.run.usecases import advance
 
     while True:
         current = advance(app, run_id)
-        if current.status.ended or pending_request(app, run_id):
+        if current.status.ended or _waits(app, current):
             return current
         time.sleep(POLL_SECONDS)
+
+
+def _waits(app: Plandeck, current: Run) -> bool:
+    """Whether a run waits for a person, and not only for the process that has its decision still to apply."""
+    from agent.records import RunStatus
+
+    if current.status is not RunStatus.WAITING_HUMAN:
+        return False
+    asked = app.records.requests(app.project, run_id=current.run_id)
+    return not any(request.decision and request.applied_at is None for request in asked)
 
 
 def answer_run(stores: Stores | Plandeck, run: Run, as_json: bool) -> None:
