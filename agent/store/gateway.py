@@ -164,6 +164,20 @@ class RecordStore:
             query = query.order_by(runs.created_at.desc(), runs.run_id.desc()).limit(limit)
             return [run_from_row(row) for row in connection.execute(query)]
 
+    def ended_runs(
+        self, project: str, *statuses: RunStatus, since: datetime | None = None, limit: int = 50
+    ) -> list[Run]:
+        """Runs that ended, the last to end first: with one of the statuses if any is named, at `since` or later."""
+        runs = schema.runs.c
+        query = select(schema.runs).where(runs.project == project, runs.finished_at.is_not(None))
+        if statuses:
+            query = query.where(runs.status.in_([str(status) for status in statuses]))
+        if since is not None:
+            query = query.where(runs.finished_at >= since)
+        query = query.order_by(runs.finished_at.desc(), runs.run_id.desc()).limit(limit)
+        with self._database.read() as connection:
+            return [run_from_row(row) for row in connection.execute(query)]
+
     def count_runs(self, project: str, since: datetime | None = None) -> dict[RunStatus, int]:
         """How many runs stand where, every status named; those created at `since` or later if it is given."""
         runs = schema.runs.c
@@ -399,20 +413,35 @@ class RecordStore:
             return read_request(connection, project, request_id)
 
     def requests(
-        self, project: str, *, status: RequestStatus | None = None, run_id: str | None = None, limit: int = 200
+        self,
+        project: str,
+        *,
+        status: RequestStatus | None = None,
+        run_id: str | None = None,
+        limit: int = 200,
+        before: str | None = None,
     ) -> list[ApprovalRequest]:
-        """The longest waiting first if `status` is pending, else the newest first."""
+        """The longest waiting first if `status` is pending, else the newest first.
+
+        `before` is the id of the last request of the page before (NotFoundError if unknown).
+        """
         requests = schema.requests.c
         query = select(schema.requests).where(requests.project == project)
         if status is not None:
             query = query.where(requests.status == status)
         if run_id is not None:
             query = query.where(requests.run_id == run_id)
-        if status is RequestStatus.PENDING:
+        place = tuple_(requests.requested_at, requests.request_id)
+        oldest_first = status is RequestStatus.PENDING
+        if oldest_first:
             query = query.order_by(requests.requested_at, requests.request_id)
         else:
             query = query.order_by(requests.requested_at.desc(), requests.request_id.desc())
         with self._database.read() as connection:
+            if before is not None:
+                last = read_request(connection, project, before)
+                reached = tuple_(literal(last.requested_at, UtcDateTime()), literal(last.request_id))
+                query = query.where(place > reached if oldest_first else place < reached)
             return [request_from_row(row) for row in connection.execute(query.limit(limit))]
 
     def count_pending(self, project: str) -> int:

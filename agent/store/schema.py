@@ -74,6 +74,7 @@ runs = Table(
     Column("fence", Integer, nullable=False),
     Index(None, "project", "created_at", "run_id"),
     Index(None, "project", "status", "created_at", "run_id"),
+    Index(None, "project", "finished_at", "run_id"),
     Index(None, "project", "thread_id", "created_at"),
     Index("ix_runs_moving", "created_at", sqlite_where=MOVING, postgresql_where=MOVING),
 )

@@ -25,6 +25,7 @@ def approvals(
         str | None, typer.Option("--status", help="Only these: pending, approved, edited, rejected, …; or all.")
     ] = "pending",
     limit: Limit = 200,
+    before: Annotated[str | None, typer.Option("--before", help="Cursor of the next page.")] = None,
     project: Project = None,
     json: Json = False,
 ) -> None:
@@ -33,9 +34,11 @@ def approvals(
     from agent.shapes import approval_json, page_json
 
     with open_stores(project) as stores:
-        found = stores.records.requests(stores.project, status=_status(status), limit=limit)
+        found = stores.records.requests(stores.project, status=_status(status), limit=limit + 1, before=before)
+    shown = found[:limit]
     if json:
-        print_json(page_json("approvals", [approval_json(item) for item in found]))
+        cursor = shown[-1].request_id if len(found) > limit else None
+        print_json(page_json("approvals", [approval_json(item) for item in shown], cursor))
         return
     print_table(
         ("request", "kind", "status", "who asked", "since", "run"),
@@ -48,11 +51,11 @@ def approvals(
                 f"{item.requested_at:%d %b %H:%M}",
                 item.run_id,
             )
-            for item in found
+            for item in shown
         ],
         empty="Nothing waits for you.",
     )
-    for item in found:
+    for item in shown:
         if item.status is RequestStatus.PENDING:
             print_waiting(item)
 

@@ -19,17 +19,14 @@ if TYPE_CHECKING:
 WAITING_SHOWN = 20
 RUNNING_SHOWN = 10
 ENDED_SHOWN = 6
-ENDED_LOOKED_AT = 30
+FAILED_SHOWN = 30
 
 
 def observe(app: Plandeck, now: datetime) -> Observed:
     """What waits, runs, failed and ended, with the progress, cost and people's time of each."""
     running = _runs(app, RunStatus.EXECUTING, RunStatus.PLANNING, RunStatus.QUEUED, limit=RUNNING_SHOWN)
-    failed = [
-        run for run in _runs(app, RunStatus.FAILED, limit=ENDED_LOOKED_AT) if _ended_since(run, start_of_day(now))
-    ]
-    finished = _runs(app, RunStatus.SUCCEEDED, RunStatus.CANCELLED, limit=ENDED_SHOWN)
-    finished = sorted(finished, key=lambda run: run.finished_at or run.created_at, reverse=True)[:ENDED_SHOWN]
+    failed = app.records.ended_runs(app.project, RunStatus.FAILED, since=start_of_day(now), limit=FAILED_SHOWN)
+    finished = app.records.ended_runs(app.project, RunStatus.SUCCEEDED, RunStatus.CANCELLED, limit=ENDED_SHOWN)
     shown = [*running, *failed, *finished]
     requests = [request for run in finished for request in app.records.requests(app.project, run_id=run.run_id)]
     return Observed(
@@ -50,10 +47,6 @@ def observe(app: Plandeck, now: datetime) -> Observed:
 
 def _runs(app: Plandeck, *statuses: RunStatus, limit: int) -> list[Run]:
     return [run for status in statuses for run in app.records.runs(app.project, status=status, limit=limit)]
-
-
-def _ended_since(run: Run, since: datetime) -> bool:
-    return run.finished_at is not None and run.finished_at >= since
 
 
 def observe_side(app: Plandeck, now: datetime) -> SideSeen:

@@ -174,6 +174,20 @@ def test_feedback_sends_the_plan_back_and_a_new_version_waits(plandeck: CommandL
     assert pending["hash"] == again["plan"]["hash"]
 
 
+def test_requests_are_listed_in_pages(plandeck: CommandLine) -> None:
+    requests = [waiting_of(plandeck, plandeck.json("run", "run", TASK)) for _ in range(3)]
+    first = plandeck.json("approvals", "approvals", "--limit", "2")
+    assert [item["request_id"] for item in first["approvals"]] == requests[:2]
+    rest = plandeck.json("approvals", "approvals", "--limit", "2", "--before", first["next_cursor"])
+    assert [item["request_id"] for item in rest["approvals"]] == requests[2:]
+    assert rest["next_cursor"] is None
+
+
+def waiting_of(plandeck: CommandLine, run: dict) -> str:
+    found = plandeck.json("approvals", "approvals")["approvals"]
+    return next(item["request_id"] for item in found if item["run_id"] == run["run_id"])
+
+
 def test_a_detached_run_is_only_queued_and_can_be_cancelled(plandeck: CommandLine) -> None:
     run = plandeck.json("run", "run", TASK, "--detach", "--thread", "mine")
     assert (run["status"], run["thread_id"], run["plan"]) == ("queued", "mine", None)

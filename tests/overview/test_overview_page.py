@@ -5,7 +5,9 @@ import pytest
 from page_seeds import Seeds
 from pages import button, ingest, labels, metrics, open_pages, page, plain, title, words
 
+from agent.records import RunStatus
 from agent.run.usecases import Plandeck
+from dashboard.overview.asking import observe
 from dashboard.overview.model import EXAMPLE_TASKS
 
 OVERVIEW = "overview/view.py"
@@ -46,6 +48,17 @@ def test_what_waits_runs_failed_and_finished_is_there_with_one_primary_button(op
     assert [item.label for item in test.button if item.proto.type == "primary"] == ["Review plan"]
     assert metrics(test)["Oldest request"] == "15 min"
     assert "1 succeeded" in [plain(item.delta) for item in test.metric]
+
+
+def test_old_runs_that_ended_just_now_are_there_however_many_are_younger(opened: tuple[Plandeck, Seeds]) -> None:
+    app, seeds = opened
+    for name, minutes_ago in (("old", 60 * 24 * 3), *((f"new-{n}", 60 * 24 * 2) for n in range(40))):
+        ended = seeds.now if name == "old" else seeds.ago(60 * 24)
+        for status in (RunStatus.FAILED, RunStatus.SUCCEEDED):
+            seeds.run(f"r-{name}-{status}", minutes_ago, status=status, finished_at=ended)
+    seen = observe(app, seeds.now)
+    assert [run.run_id for run in seen.failed] == ["r-old-failed"]
+    assert seen.finished[0].run_id == "r-old-succeeded"
 
 
 def test_a_waiting_item_opens_its_request_and_a_failed_one_its_run(opened: tuple[Plandeck, Seeds]) -> None:

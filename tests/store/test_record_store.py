@@ -111,6 +111,22 @@ def test_runs_are_listed_newest_first_in_pages_without_gap_or_repetition(record_
     assert [run.run_id for run in record_store.runs(P, status=RunStatus.SUCCEEDED, before="r-4")] == ["r-3", "r-1"]
 
 
+def test_ended_runs_are_listed_by_their_end_whenever_they_were_asked_for(record_store: RecordStore) -> None:
+    ends = {"r-1": (RunStatus.FAILED, 90), "r-2": (RunStatus.SUCCEEDED, 30), "r-3": (RunStatus.FAILED, 60)}
+    for number, (run_id, (status, end)) in enumerate(ends.items()):
+        record_store.add_run(a_run(run_id, created_at=at(number), status=status, finished_at=at(end)))
+    record_store.add_run(a_run("r-4", created_at=at(9)))
+
+    def ended(*statuses: RunStatus, **more: Any) -> list[str]:
+        return [run.run_id for run in record_store.ended_runs("default", *statuses, **more)]
+
+    assert ended() == ["r-1", "r-3", "r-2"]
+    assert ended(RunStatus.FAILED) == ["r-1", "r-3"]
+    assert ended(RunStatus.FAILED, RunStatus.SUCCEEDED, since=at(60)) == ["r-1", "r-3"]
+    assert ended(limit=1) == ["r-1"]
+    assert record_store.ended_runs("other") == []
+
+
 def test_runs_are_counted_by_status_and_time(record_store: RecordStore) -> None:
     record_store.add_run(a_run("r-1"))
     record_store.add_run(a_run("r-2", status=RunStatus.SUCCEEDED, created_at=at(10)))
@@ -379,6 +395,19 @@ def test_applied_is_noted_once(store: RecordStore) -> None:
     store.mark_applied(P, "q-1", at(70))
     store.mark_applied(P, "q-1", at(80))
     assert store.request(P, "q-1").applied_at == at(70)
+
+
+@pytest.mark.parametrize("status", [RequestStatus.PENDING, None])
+def test_requests_come_in_pages_without_gap_or_repetition(store: RecordStore, status: RequestStatus | None) -> None:
+    for number in range(5):
+        store.put_request(a_request(f"q-{number}", requested_at=at(number // 2)))
+    whole = [request.request_id for request in store.requests("default", status=status)]
+    assert len(whole) == 5
+    for cut in range(1, 5):
+        rest = store.requests("default", status=status, before=whole[cut - 1])
+        assert [request.request_id for request in rest] == whole[cut:]
+    with pytest.raises(NotFoundError):
+        store.requests("default", before="q-none")
 
 
 def test_superseded_requests_want_no_decision(store: RecordStore) -> None:

@@ -160,6 +160,7 @@ CREATE INDEX ix_approval_requests_project_status_requested_at_request_id ON publ
 CREATE INDEX ix_approval_requests_unapplied ON public.approval_requests USING btree (project, run_id) WHERE ((decision IS NOT NULL) AND (applied_at IS NULL));
 CREATE INDEX ix_runs_moving ON public.runs USING btree (created_at) WHERE ((status = ANY (ARRAY['queued'::text, 'planning'::text, 'executing'::text])) OR ((status = 'waiting_human'::text) AND cancel_requested));
 CREATE INDEX ix_runs_project_created_at_run_id ON public.runs USING btree (project, created_at, run_id);
+CREATE INDEX ix_runs_project_finished_at_run_id ON public.runs USING btree (project, finished_at, run_id);
 CREATE INDEX ix_runs_project_status_created_at_run_id ON public.runs USING btree (project, status, created_at, run_id);
 CREATE INDEX ix_runs_project_thread_id_created_at ON public.runs USING btree (project, thread_id, created_at);
 ALTER TABLE ONLY public.approval_requests

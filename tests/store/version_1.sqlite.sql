@@ -152,6 +152,7 @@ CREATE TABLE workers (
 INSERT INTO "workers" VALUES('h:1:1','2026-03-01 12:01:03.123456');
 CREATE INDEX ix_runs_moving ON runs (created_at) WHERE (status IN ('queued', 'planning', 'executing') OR (status = 'waiting_human' AND cancel_requested));
 CREATE INDEX ix_runs_project_created_at_run_id ON runs (project, created_at, run_id);
+CREATE INDEX ix_runs_project_finished_at_run_id ON runs (project, finished_at, run_id);
 CREATE INDEX ix_runs_project_status_created_at_run_id ON runs (project, status, created_at, run_id);
 CREATE INDEX ix_runs_project_thread_id_created_at ON runs (project, thread_id, created_at);
 CREATE INDEX ix_approval_requests_project_requested_at_request_id ON approval_requests (project, requested_at, request_id);

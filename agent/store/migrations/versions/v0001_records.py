@@ -58,6 +58,9 @@ def upgrade() -> None:
         op.f("ix_runs_project_created_at_run_id"), "runs", ["project", "created_at", "run_id"], unique=False
     )
     op.create_index(
+        op.f("ix_runs_project_finished_at_run_id"), "runs", ["project", "finished_at", "run_id"], unique=False
+    )
+    op.create_index(
         op.f("ix_runs_project_status_created_at_run_id"),
         "runs",
         ["project", "status", "created_at", "run_id"],
