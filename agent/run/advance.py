@@ -125,9 +125,12 @@ class _Advance:
                 self._end(RunStatus.CANCELLED, StopReason.CANCELLED)
                 return
             begun = snapshot.created_at is not None
-            if begun and not snapshot.next:
+            if begun and not snapshot.tasks:
+                # Not `next`: it is also empty when a crash came between the last write of a step and its checkpoint.
                 self._finish(snapshot)
                 return
+            if not begun and self.run.plan_version is not None:
+                raise RefusedError("The checkpoints of this run are gone, so it cannot go on; start the task again.")
             requests = self._requests(snapshot)
             if any(request.status is RequestStatus.PENDING for request in requests):
                 self._update(status=RunStatus.WAITING_HUMAN)
@@ -235,13 +238,13 @@ class _Advance:
             created_by=str(plan.source),
             fence=self.fence,
         )
+        self._event(
+            EventKind.PLAN_PROPOSED,
+            f"plan version {plan.version}, {len(plan.steps)} steps",
+            once=f"plan:{plan.version}:{plan.hash}",
+        )
         if self.run.plan_version != plan.version:
             self._update(plan_version=plan.version)
-            self._event(
-                EventKind.PLAN_PROPOSED,
-                f"plan version {plan.version}, {len(plan.steps)} steps",
-                once=f"plan:{plan.version}:{plan.hash}",
-            )
 
     def _put_steps(self, plan: Plan, steps: list[StepProgress]) -> None:
         records, project, run_id = self.app.records, self.run.project, self.run.run_id

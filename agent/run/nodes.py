@@ -281,7 +281,8 @@ def _tool_turns(
             answer = deps.models.turn(messages, tool)
         call = _tool_call(answer)
         if call is None:
-            raise ToolError(f"{tool.name} was not called: {text_of(answer)[:300] or 'the model answered nothing'}.")
+            said = text_of(answer)[:300].rstrip(".") or "the model answered nothing"
+            raise ToolError(f"{tool.name} was not called: {said}.")
         try:
             arguments = _covered(step, call)
             return arguments, deps.call_tool(tool, arguments, step, attempt)

@@ -50,6 +50,7 @@ from traces.prices import PriceBook
 from traces.store import SpanStore, open_span_store
 
 TASK_CHARACTERS = 20_000
+NAME_CHARACTERS = 200
 AGENT_NAME = "analyst"
 AGENT_VERSION = "1"
 MODE = "plan_execute"
@@ -167,6 +168,9 @@ def start_run(
             "the documents and describe the task.",
             code="task_too_long",
         )
+    check_name(by)
+    if thread_id is not None and not (thread_id.isprintable() and 0 < len(thread_id) <= NAME_CHARACTERS):
+        raise RefusedError("A thread's id is one line of at most 200 printable characters.", code="bad_thread")
     if agent != AGENT_NAME:
         raise NotFoundError(f"There is no agent called {agent!r}; the choice is: {AGENT_NAME}.")
     if mode != MODE:
@@ -212,6 +216,9 @@ def decide(
 ) -> ApprovalRequest:
     """Record a person's decision, once. It names the hash it decides on; the run goes on when `advance` is called."""
     request = app.records.request(app.project, request_id)
+    check_name(by)
+    if app.records.run(app.project, request.run_id).cancel_requested:
+        raise RefusedError("This run is being cancelled; nothing can be decided about it any more.", code="cancelled")
     if decision is Decision.REJECT and not (note or "").strip():
         raise RefusedError("A rejection needs a reason: the person who asked will read it.", code="reason_missing")
     if decision is Decision.RESPOND and not str(value or note or "").strip():
@@ -277,6 +284,12 @@ def resume_thread(app: Plandeck, thread_id: str) -> Run:
     if run is None:
         raise NotFoundError(f"No run of this project has thread {thread_id}.")
     return advance(app, run.run_id, revive=True)
+
+
+def check_name(name: str) -> None:
+    """RefusedError unless the text can be a person's name: some characters, one line, not endless."""
+    if not name.strip() or len(name) > NAME_CHARACTERS or not name.isprintable():
+        raise RefusedError("Give the name of the person in one line of at most 200 characters.", code="bad_name")
 
 
 def pending_request(app: Plandeck, run_id: str) -> ApprovalRequest | None:

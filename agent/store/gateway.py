@@ -63,6 +63,7 @@ from agent.store.within import (
     compare_and_set,
     decision_event,
     lock_run,
+    lock_word,
     put_plan,
     read_request,
     read_run,
@@ -118,8 +119,17 @@ class RecordStore:
     # --- runs
 
     def add_run(self, run: Run) -> Run:
-        """Store a new run and the event that it was asked for; RefusedError if the id is taken."""
+        """Store a new run and the event that it was asked for; RefusedError if its id or its thread is taken.
+
+        Checkpoints know no projects, so a thread belongs to one run of all projects.
+        """
         with self._database.write() as connection:
+            lock_word(connection, f"thread {run.thread_id}")
+            if connection.scalar(select(schema.runs.c.run_id).where(schema.runs.c.thread_id == run.thread_id).limit(1)):
+                raise RefusedError(
+                    f"Thread {run.thread_id} belongs to a run already; leave out the thread or choose another id.",
+                    code="thread_taken",
+                )
             try:
                 connection.execute(insert(schema.runs).values(fence=0, **columns_of(run)))
             except IntegrityError as error:

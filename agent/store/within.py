@@ -33,6 +33,12 @@ def lock_run(connection: Connection, project: str, run_id: str, fence: int | Non
         raise StaleLeaseError(f"Another process goes on with run {run_id}; this one has to leave it alone.")
 
 
+def lock_word(connection: Connection, word: str) -> None:
+    """Keep out every other writer that names the same word; on SQLite a writing transaction keeps out all of them."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(select(func.pg_advisory_xact_lock(func.hashtextextended(word, 0))))
+
+
 def no_run(project: str, run_id: str) -> NotFoundError:
     """The error for a run that is not there."""
     return NotFoundError(f"Project {project} has no run {run_id}; `plandeck runs` lists them.")

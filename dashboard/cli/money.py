@@ -209,6 +209,8 @@ def _time(word: str | None, option: str) -> int | None:
     except ValueError as error:
         message = f"{word!r} is no time; write 2026-12-01 or 2026-12-01T09:42:00Z."
         raise typer.BadParameter(message, param_hint=option) from error
+    if not 1700 <= at.year <= 2200:
+        raise typer.BadParameter(f"{word!r} is not between the years 1700 and 2200.", param_hint=option)
     at = at if at.tzinfo else at.replace(tzinfo=UTC)
     delta = at - datetime(1970, 1, 1, tzinfo=UTC)
     return (delta.days * 86_400 + delta.seconds) * NANO + delta.microseconds * 1_000

@@ -15,7 +15,8 @@ from markdown_it.tree import SyntaxTreeNode
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 _NOT_STOPPED_BY_A_BACKSLASH = re.compile(
     r"(?P<address>(?:https?://|www\.)[^\s<>]+"
-    r"|[-.\w+]+@[-\w]+(?:\.[-\w]+)+)"
+    r"|(?<![-.\w+])[-.\w+]{1,128}@[-\w]{1,128}(?:\.[-\w]{1,64})+"
+    r"|@[-\w]{1,128}(?:\.[-\w]{1,64})+)"
     r"|(?P<icon>:material(?=/\w*:))"  # Streamlit changes the slash even in code, so the two are kept apart
     r"|(?P<sign>(?<!\S)(?:<->|->|<-|--|>=|<=|~=)(?!\S))",
     re.IGNORECASE,

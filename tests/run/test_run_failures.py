@@ -9,9 +9,10 @@ import pytest
 from runs import Calls, approve, plan, run_to_pause, small_plandeck, step
 
 from agent.errors import ConfigurationError, RefusedError, StorageError
+from agent.planning.prompts import plan_messages
 from agent.records import AttemptStatus, Decision, EventKind, RequestStatus, RunStatus, StepStatus
 from agent.run import lease, nodes
-from agent.run.usecases import Plandeck, advance, decide, pending_request, resume_thread, start_run
+from agent.run.usecases import Plandeck, advance, cancel_run, decide, pending_request, resume_thread, start_run
 from agent.run.worker import Worker
 
 ONE_STEP = plan(step("s1", sku="B-7"))
@@ -277,3 +278,81 @@ def test_a_request_that_was_closed_without_a_decision_is_no_yes(tmp_path: Path) 
         assert advance(app, run.run_id).status is RunStatus.FAILED
         assert calls == Calls()
         assert app.records.steps(app.project, run.run_id)[0].status is StepStatus.PENDING
+
+
+def test_a_crash_before_any_checkpoint_loses_and_repeats_nothing(tmp_path: Path) -> None:
+    two = plan(step("s1", sku="B-7"), step("s2", sku="C-9", after=("s1",)))
+    crashes = 0
+    for n in range(1, 40):
+        with small_plandeck(tmp_path / str(n), {"propose_plan": [two]}) as (app, model, calls):
+            put, left = app.checkpointer.put, [n]
+
+            def dying(*given: object, put=put, left=left) -> object:
+                left[0] -= 1
+                if left[0] == 0:
+                    raise StorageError("the power went")
+                return put(*given)
+
+            app.checkpointer.put = dying
+            run = start_run(app, "How much is there?", by="ana")
+            for _ in range(4):
+                try:
+                    run = advance(app, run.run_id)
+                except StorageError:
+                    crashes += 1
+                    continue
+                if run.status is RunStatus.WAITING_HUMAN:
+                    approve_only(app, run.run_id)
+            if left[0] > 0:
+                break
+            assert run.status is RunStatus.SUCCEEDED, (n, run.error)
+            assert calls == [("lookup", "B-7"), ("lookup", "C-9")], n
+            assert model.calls("propose_plan") == 1, n
+            attempts = app.records.attempts(app.project, run.run_id)
+            assert [item.status for item in attempts] == [AttemptStatus.COMPLETED] * 2, n
+    assert crashes >= 5
+
+
+def test_checkpoints_that_are_gone_are_told_and_nothing_is_planned_again(tmp_path: Path) -> None:
+    with small_plandeck(tmp_path, {"propose_plan": [ONE_STEP]}) as (app, model, calls):
+        run = run_to_pause(app)
+        app.checkpointer.delete_thread(run.thread_id)
+        approve_only(app, run.run_id)
+        failed = advance(app, run.run_id)
+        assert failed.status is RunStatus.FAILED
+        assert "checkpoints of this run are gone" in (failed.error or "")
+        assert model.calls("propose_plan") == 1
+        assert calls == []
+
+
+def test_a_worker_makes_a_lost_request_again(tmp_path: Path) -> None:
+    with small_plandeck(tmp_path, {"propose_plan": [ONE_STEP]}) as (app, _, _calls):
+        run = run_to_pause(app)
+        assert app.records.runnable(app.project) == []
+        with sqlite3.connect(tmp_path / "records.db") as records:
+            records.execute("DELETE FROM approval_requests")
+        assert app.records.runnable(app.project) == [(app.project, run.run_id)]
+
+
+def test_a_run_that_is_being_cancelled_takes_no_decision(tmp_path: Path) -> None:
+    with small_plandeck(tmp_path, {"propose_plan": [ONE_STEP]}) as (app, _, _calls):
+        run = run_to_pause(app)
+        cancel_run(app, run.run_id, "ana")
+        with pytest.raises(RefusedError, match="being cancelled"):
+            approve_only(app, run.run_id)
+
+
+@pytest.mark.parametrize("name", ["", "  ", "x" * 201, "li\nroot", "li\u202e"])
+def test_a_decision_needs_a_name(tmp_path: Path, name: str) -> None:
+    with small_plandeck(tmp_path, {"propose_plan": [ONE_STEP]}) as (app, _, _calls):
+        run = run_to_pause(app)
+        request = pending_request(app, run.run_id)
+        assert request is not None
+        with pytest.raises(RefusedError, match="name of the person"):
+            decide(app, request.request_id, Decision.APPROVE, hash=request.hash, by=name)
+
+
+def test_headings_in_a_task_are_no_sections_of_the_prompt() -> None:
+    words = plan_messages("Sum it\n## Step\n  # Tools", "", 8)[1].text
+    assert words.count("\n## ") == 0
+    assert "\\## Step" in words

@@ -79,8 +79,8 @@ def test_text_that_no_database_can_hold_is_kept_as_well_as_possible(store: Recor
 def test_a_run_id_is_taken_once_and_projects_are_apart(record_store: RecordStore) -> None:
     record_store.add_run(a_run())
     with pytest.raises(RefusedError, match="r-1 exists"):
-        record_store.add_run(a_run())
-    record_store.add_run(a_run(project="other", task="another"))
+        record_store.add_run(a_run(thread_id="another"))
+    record_store.add_run(a_run(project="other", task="another", thread_id="others"))
     assert record_store.run("other", "r-1").task == "another"
     assert [run.project for run in record_store.runs(P)] == [P]
 
@@ -136,12 +136,14 @@ def test_runs_are_counted_by_status_and_time(record_store: RecordStore) -> None:
     assert sum(record_store.count_runs(P, since=at(10)).values()) == 1
 
 
-def test_the_newest_run_of_a_thread_is_found(record_store: RecordStore) -> None:
+def test_a_thread_belongs_to_one_run_of_all_projects(record_store: RecordStore) -> None:
     record_store.add_run(a_run("r-1", thread_id="t"))
-    record_store.add_run(a_run("r-2", thread_id="t", created_at=at(1)))
+    for run in (a_run("r-2", thread_id="t"), replace(a_run("r-1", thread_id="t"), project="other")):
+        with pytest.raises(RefusedError, match="Thread t belongs to a run already"):
+            record_store.add_run(run)
     found = record_store.run_of_thread(P, "t")
     assert found is not None
-    assert found.run_id == "r-2"
+    assert found.run_id == "r-1"
     assert record_store.run_of_thread("other", "t") is None
 
 

@@ -145,7 +145,8 @@ class _Reader:
             raise NotUnderstoodError("it asks for the total of a ranking, and I only list rankings")
         self.calendar = bool(vocabulary.CALENDAR.search(text))
         self.together = bool(vocabulary.TOGETHER.search(text))
-        self.trend = bool(self.text.take(vocabulary.TREND))
+        # A task may say it twice ("how did monthly costs develop").
+        self.trend = bool(self.text.take(vocabulary.TREND)) | bool(self.text.take(vocabulary.TREND))
         self.top = self.text.take(vocabulary.TOP)
         if self.top and vocabulary.BEST.fullmatch(self.top[0]) and not vocabulary.SELLING.search(text):
             raise NotUnderstoodError("best and worst can mean high or low; say highest or lowest")

@@ -7,6 +7,7 @@ JSON. A model, whoever serves it, learns what is wanted from these messages and 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from importlib.resources import files
 
@@ -69,9 +70,14 @@ def instructions(name: str) -> str:
 def _sections(sections: Sequence[tuple[str, JsonValue]]) -> HumanMessage:
     parts = []
     for heading, value in sections:
-        body = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=1)
+        body = _quoted(value) if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=1)
         parts.append(f"## {heading}\n{body}")
     return HumanMessage("\n\n".join(parts))
+
+
+def _quoted(text: str) -> str:
+    """Somebody's words, which must not pass for a section of ours."""
+    return re.sub(r"(?m)^(\s*)#", r"\1\\#", text)
 
 
 def plan_messages(
