@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, and_, exists, false, or_, select, true, union, union_all
+from sqlalchemy import ColumnElement, Select, and_, false, or_, select, true, union, union_all
 
 from agent.records import RunStatus
 from agent.store import schema
@@ -68,11 +68,6 @@ def runnable_query(now: ColumnElement[datetime], project: str | None, limit: int
         wanted.where(schema.MOVING),
         wanted.join(decided, and_(decided.c.project == runs.project, decided.c.run_id == runs.run_id)).where(
             runs.status == RunStatus.WAITING_HUMAN
-        ),
-        # A run that waits without a request: the row was lost, and `advance` makes it again from the checkpoint.
-        wanted.where(
-            runs.status == RunStatus.WAITING_HUMAN,
-            ~exists().where(requests.project == runs.project, requests.run_id == runs.run_id),
         ),
     ).cte("moves")
     leased = and_(moves.c.lease_owner.is_not(None), moves.c.lease_until > now)

@@ -325,15 +325,6 @@ def test_checkpoints_that_are_gone_are_told_and_nothing_is_planned_again(tmp_pat
         assert calls == []
 
 
-def test_a_worker_makes_a_lost_request_again(tmp_path: Path) -> None:
-    with small_plandeck(tmp_path, {"propose_plan": [ONE_STEP]}) as (app, _, _calls):
-        run = run_to_pause(app)
-        assert app.records.runnable(app.project) == []
-        with sqlite3.connect(tmp_path / "records.db") as records:
-            records.execute("DELETE FROM approval_requests")
-        assert app.records.runnable(app.project) == [(app.project, run.run_id)]
-
-
 def test_a_run_that_is_being_cancelled_takes_no_decision(tmp_path: Path) -> None:
     with small_plandeck(tmp_path, {"propose_plan": [ONE_STEP]}) as (app, _, _calls):
         run = run_to_pause(app)
