@@ -96,7 +96,7 @@ from pathlib import Path
 from agent.records import Effect
 from agent.tools.calling import ToolTimeoutError, call_tool
 from agent.tools.registry import Tool, ToolArguments, ToolContext
-context = ToolContext("r", "s", 1, Path("."), None, "k")
+context = ToolContext("r", "s", 1, Path("."), None)
 try:
     call_tool(Tool("hung", 1, "Hangs.", ToolArguments, Effect.READ, lambda *_: time.sleep(600), 0.05), {}, context)
 except ToolTimeoutError:
