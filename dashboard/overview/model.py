@@ -21,6 +21,8 @@ from dashboard.look.formats import age, cut, duration, moment, money, plural
 
 TITLE_CHARACTERS = 120
 ROW_CHARACTERS = 60
+FINISHED_CHARACTERS = 26
+"""What the narrow table shows whole; the cell would cut a longer one in the middle of a letter."""
 REASON_CHARACTERS = 60
 COUNT_WORDS = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten")
 EXAMPLE_TASKS = (
@@ -227,7 +229,7 @@ def finished_row(run: Run, seen: Observed) -> FinishedRow:
     return FinishedRow(
         run_id=run.run_id,
         status=run.status,
-        title=cut(run.task, ROW_CHARACTERS),
+        title=cut(run.task, FINISHED_CHARACTERS),
         who=run.requested_by,
         when=_short_time(run.finished_at, seen.now),
         computing=duration((seen.computing or {}).get(run.run_id)),
