@@ -15,22 +15,22 @@ REFUSED = [
     "Total parcels in the warehouse Oslo", "Total hours by colour",
     # several columns or tables could be meant
     "Total parcels and weight", "Top 3 carriers", "Top 3 carriers in May 2026", "Compare Velox and Quill",
-    "Which carrier is the best?", "shipments by carrier", "tickets per team",
+    "Which carrier is the best?",
     # days that are none, or relative to today
     "Total parcels this year", "Total parcels yesterday", "Total parcels in June", "Total parcels last year",
     "Total parcels in the last three months", "Total parcels since Monday", "Total parcels on 2026-05-03",
     "Total parcels on 3 May 2026", "Total parcels in 2026-13", "Total parcels from June 2026 to April 2026",
     "Total parcels before May 2026", "Total parcels after May 2026", "Total parcels until May 2026",
-    "Total parcels to May 2026", "Parcels by May 2026", "Total parcels in the first half of 2026",
+    "Total parcels to May 2026", "Parcels by May 2026",
     # negations and exceptions
     "Total parcels excluding Velox", "Total parcels without Velox", "Total parcels not in May 2026",
     "Total parcels in all warehouses but Graz", "Which carriers except Velox shipped the most parcels?",
     "Total non-urgent hours", "Total hours of tickets that are not urgent", "Give the parcels, !Velox",
     "Give the total parcels excluding Velox in a report", "Total parcels other than Velox",
-    "Which customers did not exceed their credit limit?", "Which customers stayed within their limit?",
+    "Which customers did not exceed their credit limit?",
     "Which carrier shipped no parcels in June 2026?", "Total parcels only for Velox",
     # other figures
-    "What share of the parcels did Velox have?", "What percent of the parcels went through Graz?",
+    "What percent of the parcels went through Graz?",
     "Median hours by team", "Average parcels per day", "Average parcels per month", "Parcels per week",
     "Average number of tickets per team", "Average and total hours by team", "Standard deviation of hours",
     "hours per ticket by team", "Increase the parcels by 10 %", "Running total of parcels",
@@ -40,7 +40,7 @@ REFUSED = [
     "How many carriers shipped parcels?", "Number of teams with hours", "Total parcels of the top 2 carriers",
     # rows, several groups, several questions
     "Which customer had the largest invoice?", "Which customers have invoices over 1,000 EUR?",
-    "What is the highest weight?", "Highest and lowest weight by carrier", "Parcels by carrier and warehouse",
+    "Highest and lowest weight by carrier", "Parcels by carrier and warehouse",
     "Top 3 and bottom 3 carriers by parcels", "How many parcels did Velox ship? And which team took most hours?",
     "Which carrier shipped most parcels and which least?", "Trend of parcels by carrier",
     "Velox parcels in Graz or Quill parcels in Lisbon", "Which carriers shipped more parcels than Velox?",
@@ -48,9 +48,13 @@ REFUSED = [
     "Which carriers shipped more than 500 EUR?", "Which carriers shipped more than 50 % of the parcels?",
     "Carriers with over 900 tons of weight", "Which carriers shipped over 2026?", "Carriers with more than 5,5 parcels",
     "Which customers exceeded their credit limit by more than 100?", "Which customer was most over their limit?",
-    "Which customers exceeded half their credit limit?", "How many customers exceeded their credit limit?",
-    "Which customers exceeded their travel limit?", "Which customers exceeded their credit limit in May 2026?",
+    "Which customers exceeded half their credit limit?",
+    "Which customers exceeded their travel limit?",
     "Which carriers exceeded their budget?", "Top 60 carriers by parcels", "Top 0 carriers by parcels",
+    # per row, or a total? the rows, or what they belong to?
+    "Which carrier moved the most parcels per shipment?", "Which warehouse ships the most for Velox?",
+    "Which countries exceeded their credit limit?", "Show the running total of parcels by month",
+    "What is the highest monthly weight of Velox?", "Which carriers moved between 100 and 200 parcels?",
     "x" * 20_000, "Total parcels " * 2_000,
 ]  # fmt: skip
 
@@ -68,7 +72,7 @@ def test_what_is_not_surely_understood_is_refused_with_the_way_out(bench: Any, t
     ("task", "why"),
     [
         ("Total parcels excluding Velox", "'excluding'"),
-        ("Total parcels in June", "'june'"),
+        ("Total parcels in June", "which year June"),
         ("Total parcels and weight", "shipments.parcels"),
         ("Which carriers shipped over 2026?", "a year or an amount"),
         ("", "empty"),
@@ -85,7 +89,7 @@ def test_a_value_of_two_columns_needs_the_name_of_its_column(tmp_path: Any, benc
     assert described != bench.described
     twice = type(bench).__new__(type(bench))
     twice.__dict__.update(bench.__dict__, described=described)
-    assert "several places" in twice.plan("Total hours of Red")["message"]
+    assert "several columns" in twice.plan("Total hours of Red")["message"]
     assert "t.team = 'Red'" in twice.plan("Total hours of team Red")["steps"][1]["args"]["sql"]
 
 

@@ -116,7 +116,11 @@ def test_the_client_raises_the_errors_of_the_provider() -> None:
 
 def test_a_function_is_asked_for_by_calling_it(model: ChatOpenAI) -> None:
     answer = ask_function(model, PROVIDERS["offline"], judge_messages(STEP, SEEN), JUDGE_STEP)
-    assert answer == {"criterion_met": True, "reason": "There is one row.", "key_result": "7"}
+    assert answer == {
+        "criterion_met": True,
+        "reason": "There is 1 row, as the criterion asks for.",
+        "key_result": "units is 7",
+    }
 
 
 @pytest.mark.parametrize("method", [StructuredOutput.JSON_SCHEMA, StructuredOutput.JSON_MODE])

@@ -6,8 +6,9 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from agent.models.offline import judging, planning, writing
+from agent.models.offline import executing, judging, planning, writing
 from agent.models.offline.request import ChatRequest
+from agent.models.offline.signals import NotUnderstoodError
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +28,12 @@ def answer(request: ChatRequest) -> Answer:
         return Call("propose_plan", planning.propose(request))
     if "judge_step" in request.functions:
         return Call("judge_step", judging.judge(request))
-    if request.functions:
-        return _execute(request)
-    return json.dumps(_as_json(request), ensure_ascii=False) if request.json_wanted else _in_words(request)
+    if request.json_wanted:
+        return json.dumps(_as_json(request), ensure_ascii=False)
+    return _execute(request) if request.functions else _words(request)
 
 
-def _in_words(request: ChatRequest) -> str:
+def _words(request: ChatRequest) -> str:
     if "Observations" in request.sections:
         return writing.final_answer(request)
     if "Step" in request.sections:
@@ -46,29 +47,15 @@ def _as_json(request: ChatRequest) -> dict[str, Any]:
 
 
 def _execute(request: ChatRequest) -> Answer:
-    """Call the step's tool with its fixed arguments, and fill in those that are open."""
-    if request.last_observation is not None:
-        return _after(request.last_observation)
+    """Call the step's tool, or say why not."""
     step = request.json_section("Step", {})
-    name = step.get("tool")
+    name = step.get("tool") if isinstance(step, dict) else None
     if name not in request.functions:
         return f"I am the offline model and cannot do this: the step wants {name}, which is not offered."
-    arguments = dict(step.get("args", {}))
-    open_arguments = [key for key in request.functions[name].get("required", []) if key not in arguments]
-    results = request.json_section("Earlier results", [])
-    for key in open_arguments:
-        if key != "body":
-            return f"I am the offline model and cannot fill in {key} of {name}."
-        arguments[key] = writing.report_body(request.sections.get("Goal", ""), results)
-    return Call(name, arguments)
-
-
-def _after(observation: str) -> str:
-    """What is said after a tool call: an error cannot be mended here."""
+    if request.last_observation is not None:
+        after = executing.after_call(request, name, request.functions[name])
+        return after if isinstance(after, str) else Call(name, after)
     try:
-        found = json.loads(observation)
-    except ValueError:
-        return "The tool answered."
-    if isinstance(found, dict) and "error" in found:
-        return f"I am the offline model and cannot mend this: {found.get('message', found['error'])}"
-    return "The tool answered."
+        return Call(name, executing.arguments_for(request, name, request.functions[name]))
+    except NotUnderstoodError as why:
+        return f"I am the offline model and cannot do this step: {why}. {planning.REMEDY}"

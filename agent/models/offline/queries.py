@@ -1,315 +1,405 @@
-"""From a question to SQL. Every figure that an answer may name is worked out here, never by the model."""
+"""From a question to SQL. Every figure that an answer may name is worked out here, none by the model."""
 
 from __future__ import annotations
 
-import re
+from agent.models.offline.question import Bound, Dimension, Filter, Kind, Question, plural
+from agent.models.offline.tables import Column
 
-from agent.models.offline.question import Dimension, Filter, Kind, NotUnderstoodError, Question
-from agent.models.offline.tables import Column, Table
-from agent.models.offline.vocabulary import UNCOUNTABLE
-
-RESERVED = frozenset(
-    [
-        "group",
-        "order",
-        "limit",
-        "index",
-        "case",
-        "key",
-        "check",
-        "column",
-        "table",
-        "set",
-        "to",
-        "from",
-        "values",
-        "references",
-        "transaction",
-        "plan",
-        "row",
-        "default",
-        "view",
-    ]
-)
+_RESERVED = """
+add all and as by case check column create cross default delete desc distinct drop else end exists from group having in
+index insert into is join key left like limit match natural not null of offset on or order outer over primary references
+rename right row rows select set table then to transaction trigger union unique update using values view when where
+window with
+"""
+RESERVED = frozenset(_RESERVED.split())
+DECIMALS = 6
+"""What is left of a sum when the dust of floating point is gone."""
+DECIMALS_OF_AVERAGE = 4
+ROW_COLUMNS = 4
+Wanted = tuple[str, str]
+"""An expression and the name that it gets."""
 
 
 def coverage(question: Question) -> str:
-    """Which rows the question is about: how many, and of which months."""
+    """How many rows the question is about, and of which months: first_month, last_month, row_count."""
+    month = question.month or (question.measure.table.months[0] if len(question.measure.table.months) == 1 else None)
     months = ""
-    if question.month:
-        key = _key(question.month, "t")
-        latest = question.period is not None and question.period.latest
-        months = f", MAX({key}) AS latest_month" if latest else f", MIN({key}) AS first_month, MAX({key}) AS last_month"
-    return f"SELECT COUNT(*) AS row_count{months} {_from(question)}{_where(question)}"
+    if month:
+        key = _month_key(month, "t")
+        months = f"MIN({key}) AS first_month, MAX({key}) AS last_month, "
+        if question.period and question.period.latest == 1:
+            every = f"SELECT MAX({_month_key(month, 'm')}) FROM {question.measure.table.name} AS m"
+            months = f"({every}) AS latest_month, {months}"
+    return f"SELECT {months}COUNT(*) AS row_count {_from(question)}{_where(question)}"
 
 
-def ranking(question: Question, limit: int | None = None) -> str:
-    """One row per group, the greatest (or least) first."""
-    direction = "DESC" if question.descending else "ASC"
-    cut = f" LIMIT {limit}" if limit else ""
+def ranking(question: Question) -> str:
+    """One row for each group (or row), the greatest or the least first, as many as are asked for."""
+    return _ranked(question) + (f" LIMIT {question.count}" if question.count else "")
+
+
+def _ranked(question: Question) -> str:
+    order = "DESC" if question.highest else "ASC"
+    if question.by_row:
+        column = _of("t", question.measure.column)
+        where = _where(question, f"{column} IS NOT NULL")
+        return f"SELECT {_list(_row(question))} {_from(question)}{where} ORDER BY {column} {order}, 1"
+    name, value = figure(question), value_of(question)
+    having = "" if question.measure.how == "COUNT" else f" HAVING {value} IS NOT NULL"
     return (
-        f"SELECT {_group(question)} AS {alias(question)}, {value(question)} AS {value_name(question)} "
-        f"{_from(question)}{_where(question)} GROUP BY {_group_key(question)} "
-        f"HAVING {value(question)} IS NOT NULL ORDER BY {value_name(question)} {direction}, {alias(question)}{cut}"
+        f"SELECT {_group(question)} AS {alias(question)}, {value} AS {name} {_from(question)}"
+        f"{_where(question, f'{_group(question)} IS NOT NULL')} GROUP BY {_group_key(question)}{having} "
+        f"ORDER BY {name} {order}, {alias(question)}"
     )
 
 
-def total(question: Question) -> str:
+def beyond_ranking(question: Question) -> str:
+    """The figure over all groups, how many there are, and the figure that comes next after the ranking."""
+    name, count = figure(question), question.count or 0
+    following = f"(SELECT {name} FROM ({_ranked(question)}) LIMIT 1 OFFSET {count}) AS next_{name}"
+    if question.by_row:
+        return f"SELECT COUNT(*) AS row_count, {following} {_from(question)}{_where(question)}"
+    overall = name if name.startswith(("total_", "number_of_")) else f"overall_{name}"
+    groups = f"COUNT(DISTINCT {_group_key(question)}) AS number_of_{_snake(plural(question.noun))}"
+    return f"SELECT {value_of(question)} AS {overall}, {groups}, {following} {_from(question)}{_where(question)}"
+
+
+def groups(question: Question) -> str:
+    """One row for each group: months in their order, others by their figure."""
+    name, value = figure(question), value_of(question)
+    order = alias(question) if question.by_month else f"{name} DESC, {alias(question)}"
+    return (
+        f"SELECT {_group(question)} AS {alias(question)}, {value} AS {name} {_from(question)}"
+        f"{_where(question)} GROUP BY {_group_key(question)} ORDER BY {order}"
+    )
+
+
+def total(question: Question, *, filters: bool = True) -> str:
     """The figure over all rows, with how many rows it is made of."""
-    return (
-        f"SELECT {value(question)} AS {total_name(question)}, COUNT(*) AS row_count {_from(question)}{_where(question)}"
-    )
+    where = _where(question) if filters else _where(question, filters=())
+    return f"SELECT {value_of(question)} AS {figure(question)}, COUNT(*) AS row_count {_from(question)}{where}"
 
 
 def spread(question: Question) -> str:
-    """The extremes of the rows behind a total."""
-    if question.measure is None:
-        return f"SELECT COUNT(*) AS row_count {_from(question)}{_where(question)}"
-    column, unit = _column(question.measure, "t"), _suffix(question)
+    """The rows behind a figure: how many, the smallest, the largest; or how many rows there are in all."""
+    if question.measure.column is None:
+        return (
+            f"SELECT COUNT(*) AS number_of_all_{plural(question.measure.table.noun)} FROM {question.measure.table.name}"
+        )
+    column, noun = _of("t", question.measure.column), question.measure.noun
     return (
-        f"SELECT COUNT({column}) AS row_count, MIN({column}) AS smallest{unit}, MAX({column}) AS largest{unit} "
+        f"SELECT COUNT({column}) AS row_count, MIN({column}) AS smallest_{noun}, MAX({column}) AS largest_{noun} "
         f"{_from(question)}{_where(question)}"
     )
 
 
-def series(question: Question) -> str:
-    """The figure of each month, oldest first."""
-    key = _key(_month(question), "t")
-    return (
-        f"SELECT {key} AS month, {value(question)} AS {value_name(question)} {_from(question)}{_where(question)} "
-        f"GROUP BY 1 ORDER BY 1"
-    )
-
-
 def change(question: Question) -> str:
-    """From the first to the last month of a series: both figures, the difference and the percentage."""
-    name = value_name(question)
+    """A series in one row: its first and last month, the change between them, and its highest and lowest month."""
+    name, when = figure(question), alias(question)
     return (
-        f"WITH series AS ({series(question)}), "
-        "ends AS (SELECT MIN(month) AS first_month, MAX(month) AS last_month FROM series) "
-        f"SELECT first_month, a.{name} AS first_{name}, last_month, b.{name} AS last_{name}, "
-        f"ROUND(b.{name} - a.{name}, 2) AS change, "
-        f"CASE WHEN a.{name} != 0 THEN ROUND(100.0 * (b.{name} - a.{name}) / a.{name}, 1) END AS change_percent "
-        "FROM ends JOIN series a ON a.month = first_month JOIN series b ON b.month = last_month"
+        f"WITH series AS ({groups(question)}), "
+        f"ends AS (SELECT MIN({when}) AS first_{when}, MAX({when}) AS last_{when} FROM series) "
+        f"SELECT first_{when}, a.{name} AS first_{name}, last_{when}, b.{name} AS last_{name}, "
+        f"ROUND(b.{name} - a.{name}, {DECIMALS}) AS change, "
+        f"(SELECT {when} FROM series ORDER BY {name} DESC, {when} LIMIT 1) AS highest_{when}, "
+        f"(SELECT MAX({name}) FROM series) AS highest_{name}, "
+        f"(SELECT {when} FROM series ORDER BY {name}, {when} LIMIT 1) AS lowest_{when}, "
+        f"(SELECT MIN({name}) FROM series) AS lowest_{name} "
+        f"FROM ends JOIN series AS a ON a.{when} = first_{when} JOIN series AS b ON b.{when} = last_{when}"
     )
 
 
-def difference(question: Question) -> str:
-    """The greatest and the least group, and how far they are apart."""
-    name, group = value_name(question), alias(question)
+# --- limits
+
+
+def against_bound(question: Question) -> str:
+    """Figures beside their limit, by how much they are over it, and whether they are.
+
+    Only those beyond the limit, unless a ranking or one named thing is checked: then each, with yes, no or 'not set'.
+    """
+    bound = _bound(question)
+    if question.by_row:
+        return _rows_against_bound(question, bound)
+    name, limit, distance, verdict = figure(question), limit_name(question), distance_name(bound), verdict_name(bound)
+    shown = [part for part in (alias(question) if _has_group(question) else "", _by_months(question)) if part]
+    columns = [*(f"figures.{part}" for part in dict.fromkeys(shown)), f"figures.{name}", f"limits.amount AS {limit}"]
+    sign = "{0} - limits.amount" if bound.operator in (">", ">=") else "limits.amount - {0}"
+    columns.append(f"ROUND({sign.format(f'figures.{name}')}, {DECIMALS}) AS {distance}")
+    columns.append(
+        f"CASE WHEN limits.amount IS NULL THEN 'not set' WHEN figures.{name} {bound.operator} limits.amount THEN 'yes' "
+        f"ELSE 'no' END AS {verdict}"
+    )
+    only = "" if shows_each(question) else f" WHERE figures.{name} {bound.operator} limits.amount"
+    order = (
+        f"figures.{name} {'DESC' if question.highest else 'ASC'}"
+        if question.kind is Kind.RANKING
+        else f"{distance} DESC"
+    )
+    return f"{_with_limits(question)} SELECT {', '.join(columns)} {_joined(question)}{only} ORDER BY {order}"
+
+
+def count_beyond(question: Question) -> str:
+    """How many figures were held against their limit, how many are beyond it, how many have none."""
+    bound = _bound(question)
+    if question.by_row:
+        column, limit = _of("t", question.measure.column), _limit_value(question, "t")
+        limit_shown = f"{bound.number} AS threshold, " if bound.number else ""
+        return (
+            f"SELECT {limit_shown}COUNT(*) AS number_checked, "
+            f"COALESCE(SUM({column} {bound.operator} {limit}), 0) AS number_{verdict_name(bound)} "
+            f"{_from(question)}{_where(question)}"
+        )
     return (
-        f"WITH ranked AS ({ranking(question)}), "
-        f"ends AS (SELECT MAX({name}) AS most, MIN({name}) AS least FROM ranked) "
-        f"SELECT (SELECT {group} FROM ranked WHERE {name} = most LIMIT 1) AS highest, most AS highest_{name}, "
-        f"(SELECT {group} FROM ranked WHERE {name} = least LIMIT 1) AS lowest, least AS lowest_{name}, "
-        "ROUND(most - least, 2) AS difference FROM ends WHERE (SELECT COUNT(*) FROM ranked) > 1"
+        f"{_with_limits(question)} SELECT {'MAX(limits.amount) AS threshold, ' if bound.number else ''}"
+        "COUNT(*) AS number_checked, "
+        f"COALESCE(SUM(figures.{figure(question)} {bound.operator} limits.amount), 0) AS number_{verdict_name(bound)}, "
+        f"COALESCE(SUM(limits.amount IS NULL), 0) AS number_without_limit {_joined(question)}"
     )
 
 
-def over_threshold(question: Question) -> str:
-    """The groups (or, where rows are counted, how many rows) beyond a limit that the task gives as a number."""
-    threshold = question.threshold
-    if threshold is None:
-        raise NotUnderstoodError("no limit is given")
-    if question.dimension is None:
-        raise NotUnderstoodError("I do not see which things are to be checked against the limit")
-    return (
-        f"SELECT {_group(question)} AS {alias(question)}, {value(question)} AS {value_name(question)}, "
-        f'{threshold.number} AS "limit" {_from(question)}{_where(question)} GROUP BY {_group_key(question)} '
-        f"HAVING {value(question)} {threshold.operator} {threshold.number} ORDER BY {value_name(question)} DESC"
+def shows_each(question: Question) -> bool:
+    """Whether everything that is checked is shown, and not only what is beyond its limit."""
+    if _by_months(question) and question.group is not None:
+        return False
+    named = any(item.dimension == question.group for item in question.filters)
+    return question.kind is Kind.RANKING or named or not _has_group(question)
+
+
+def distance_name(bound: Bound) -> str:
+    """The name of the column that says by how much."""
+    return "over_by" if bound.operator in (">", ">=") else "under_by"
+
+
+def verdict_name(bound: Bound) -> str:
+    """The name of the column that says yes or no."""
+    return {">": "exceeded", ">=": "reached", "<": "below", "<=": "within"}[bound.operator]
+
+
+def limit_name(question: Question) -> str:
+    """The name of the limit's column in a result."""
+    noun = _bound(question).noun
+    return noun if noun != figure(question) and noun not in RESERVED else f"{noun}_limit"
+
+
+def _with_limits(question: Question) -> str:
+    """The figures, and the limits beside which they are put, each by what they are for."""
+    bound, name = _bound(question), figure(question)
+    month = _by_months(question) and question.month
+    chosen = [(_group_key_value(question), "key")] if bound.table else []
+    if _has_group(question):
+        chosen.append((_group(question), alias(question)))
+    if month and not question.by_month:
+        chosen.append((_month_key(month, "t"), "month"))
+    keys = [_group_key(question)] if _has_group(question) else []
+    keys += [_month_key(month, "t")] if month and not question.by_month else []
+    extra = [f"{_group_key(question)} IN ({_keys_of_ranking(question)})"] if _ranks_months(question) else []
+    grouped = f" GROUP BY {', '.join(dict.fromkeys(keys))}" if keys else ""
+    figures = (
+        f"SELECT {_list([*chosen, (value_of(question), name)])} {_from(question)}{_where(question, *extra)}{grouped}"
     )
+    if question.kind is Kind.RANKING and question.count and not _ranks_months(question):
+        figures += f" ORDER BY {name} {'DESC' if question.highest else 'ASC'}, {alias(question)} LIMIT {question.count}"
+    return f"WITH figures AS ({figures}), limits AS ({_limits(question)})"
 
 
-def against_limit(question: Question) -> str:
-    """Each group's figure beside its limit from another table, and by how much it is over."""
-    if question.limit is None or question.dimension is None:
-        raise NotUnderstoodError("I do not see what is to be compared with which limit")
-    top = question.count if question.kind is Kind.TOP else None
-    name, group = value_name(question), alias(question)
-    direction = "DESC" if question.descending else "ASC"
-    order = f"{name} {direction}" if top else "over_by IS NULL, over_by DESC"
+def _ranks_months(question: Question) -> bool:
+    return question.kind is Kind.RANKING and bool(_by_months(question)) and not question.by_month
+
+
+def _keys_of_ranking(question: Question) -> str:
+    order = "DESC" if question.highest else "ASC"
     return (
-        f"WITH figures AS (SELECT {_group_key(question)} AS key, {_group(question)} AS {group}, "
-        f"{value(question)} AS {name} {_from(question)}{_where(question)} GROUP BY {_group_key(question)} "
-        f"ORDER BY {name} {direction}, {group}{f' LIMIT {top}' if top else ''}), "
-        f"limits AS ({_limits(question)}) "
-        f'SELECT {group}, {name}, limits.amount AS "{limit_name(question)}", '
-        f"ROUND({name} - limits.amount, 2) AS over_by, "
-        f"CASE WHEN limits.amount IS NULL THEN 'not set' WHEN {name} > limits.amount THEN 'yes' "
-        f"ELSE 'no' END AS exceeded "
-        f"FROM figures LEFT JOIN limits ON limits.key = figures.key ORDER BY {order}, {group}"
+        f"SELECT {_group_key(question)} {_from(question)}{_where(question)} GROUP BY {_group_key(question)} "
+        f"ORDER BY {value_of(question)} {order}, {_group(question)} LIMIT {question.count}"
     )
 
 
 def _limits(question: Question) -> str:
-    """The limit of each group, over the same months."""
-    limit_table, column = question.limit or (_table(question), _table(question).columns[0])
-    key = _limit_key(question, limit_table)
+    bound = _bound(question)
+    if bound.table is None or bound.column is None or bound.key is None:
+        return f"SELECT {bound.number} AS amount"
+    month = f", {_month_key(bound.month, 'l')} AS month" if bound.month else ""
     where = ""
-    if question.period:
-        if limit_table.month is None:
-            raise NotUnderstoodError(f"{limit_table.name} does not say for which month a limit holds")
-        where = f" WHERE {_period(question, limit_table.month, 'l')}"
-    elif limit_table.month and question.month is None:
-        raise NotUnderstoodError(f"{limit_table.name} has a limit for each month, and the figures have no months")
-    return f"SELECT l.{key.name} AS key, SUM(l.{column.name}) AS amount FROM {limit_table.name} AS l{where} GROUP BY 1"
+    if bound.month and question.period:
+        where = f" WHERE {_period(question, _month_key(bound.month, 'l'))}"
+    source = f"FROM {bound.table.name} AS l{where} GROUP BY 1{', 2' if month else ''}"
+    return f"SELECT {_of('l', bound.key)} AS key{month}, SUM({_of('l', bound.column)}) AS amount {source}"
 
 
-def _limit_key(question: Question, limit_table: Table) -> Column:
-    """The column by which the limit's table names the group."""
-    dimension = question.dimension
-    for column in limit_table.columns:
-        if dimension and dimension.via and column.target == dimension.via.target and column.target:
-            return column
-        if dimension and not dimension.via and column.name == dimension.column.name:
-            return column
-        if dimension and dimension.via and column.name == dimension.via.name:
-            return column
-    raise NotUnderstoodError(f"{limit_table.name} has no column in common with the figures")
+def _joined(question: Question) -> str:
+    bound = _bound(question)
+    if bound.table is None:
+        return "FROM figures CROSS JOIN limits"
+    by_month = " AND limits.month = figures.month" if bound.month and _by_months(question) else ""
+    return f"FROM figures LEFT JOIN limits ON limits.key = figures.key{by_month}"
+
+
+def _by_months(question: Question) -> str:
+    """`month` if figures are held against limits month by month."""
+    bound = question.bound
+    if question.by_month:
+        return "month"
+    one = question.period is not None and question.period.one_month
+    return "month" if bound and bound.monthly and not one else ""
+
+
+def _rows_against_bound(question: Question, bound: Bound) -> str:
+    column, limit = _of("t", question.measure.column), _limit_value(question, "t")
+    sign = f"{column} - {limit}" if bound.operator in (">", ">=") else f"{limit} - {column}"
+    wanted = [*_row(question), (limit, limit_name(question)), (f"ROUND({sign}, {DECIMALS})", distance_name(bound))]
+    if question.kind is Kind.RANKING:
+        verdict = f"CASE WHEN {column} {bound.operator} {limit} THEN 'yes' ELSE 'no' END"
+        order = f"{column} {'DESC' if question.highest else 'ASC'}, 1 LIMIT {question.count}"
+        wanted.append((verdict, verdict_name(bound)))
+        return f"SELECT {_list(wanted)} {_from(question)}{_where(question)} ORDER BY {order}"
+    where = _where(question, f"{column} {bound.operator} {limit}")
+    return f"SELECT {_list(wanted)} {_from(question)}{where} ORDER BY {distance_name(bound)} DESC, 1"
+
+
+def _limit_value(question: Question, of: str) -> str:
+    bound = _bound(question)
+    return bound.number if bound.number is not None else _of(of, bound.column)
+
+
+def _bound(question: Question) -> Bound:
+    if question.bound is None:
+        raise ValueError("the question names no limit")
+    return question.bound
 
 
 # --- pieces
 
 
 def alias(question: Question) -> str:
-    """The name of the group's column in the result."""
-    noun = question.dimension.noun if question.dimension else "group"
-    name = "_".join(noun.split())
-    return f'"{name}"' if name in RESERVED else name
+    """The name of the group's column in a result."""
+    return _safe(_snake(question.noun))
 
 
-def value(question: Question) -> str:
-    """The aggregate."""
-    if question.measure is None:
+def figure(question: Question) -> str:
+    """The name of the figure's column in a result."""
+    return _safe(_snake(question.measure.name))
+
+
+def value_of(question: Question) -> str:
+    """The figure as SQL: an aggregate, free of the dust of floating point."""
+    measure = question.measure
+    if measure.column is None:
         return "COUNT(*)"
-    return f"ROUND({question.aggregate}({_column(question.measure, 't')}), 2)"
+    column = _of("t", measure.column)
+    if measure.how == "ROW":
+        return column
+    aggregate = f"{measure.how}({column})"
+    exact = "INT" in measure.column.type.upper() and measure.how != "AVG"
+    if exact or measure.how in ("MAX", "MIN"):
+        return aggregate
+    return f"ROUND({aggregate}, {DECIMALS_OF_AVERAGE if measure.how == 'AVG' else DECIMALS})"
 
 
-def measure_noun(question: Question) -> str:
-    """What is measured, in a word or two: `cost` for `monthly_costs.amount_usd`."""
-    if question.measure is None:
-        return "number of " + plural(" ".join(_table(question).words))
-    if question.measure.words in (("amount",), ("value",), ("total",), ("figure",)):
-        return _table(question).words[-1] + (" amount" if not set(_table(question).words) & UNCOUNTABLE else "")
-    return question.measure.said
+def _row(question: Question) -> list[Wanted]:
+    """What is shown of a single row: what identifies it, what it belongs to, when it was, its figure."""
+    table = question.measure.table
+    wanted: list[Wanted] = [(_of("t", table.key), table.noun + "_id")] if table.key else []
+    wanted += [
+        (_of("t", item), _snake(item.name.strip('"'))) for item in table.columns if item.groupable and not item.primary
+    ]
+    wanted = wanted[:ROW_COLUMNS]
+    wanted += [(_of("t", item), _snake(item.name.strip('"'))) for item in table.months[:1]]
+    return [*wanted, (value_of(question), figure(question))]
 
 
-def plural(noun: str) -> str:
-    """More than one of it."""
-    if noun.endswith("y") and noun[-2:-1] not in "aeiou":
-        return noun[:-1] + "ies"
-    return noun + ("es" if noun.endswith(("s", "x", "ch", "sh")) else "s")
-
-
-def limit_noun(question: Question) -> str:
-    """What the limit is called: `budget` for a table of budgets."""
-    if question.limit is None:
-        return "limit"
-    table, column = question.limit
-    return column.said if set(column.words) - {"amount", "value"} else table.words[-1]
-
-
-def limit_name(question: Question) -> str:
-    """The name of the limit's column in the result."""
-    return "_".join(limit_noun(question).split())
-
-
-def value_name(question: Question) -> str:
-    """The name of the figure's column in the result."""
-    prefix = {"AVG": "average_", "COUNT": "", "SUM": "", "MAX": "highest_", "MIN": "lowest_"}[question.aggregate]
-    if question.measure is None:
-        return "number"
-    return prefix + "_".join(measure_noun(question).split()) + _suffix(question)
-
-
-def _suffix(question: Question) -> str:
-    """The unit as the end of a column's name in the result."""
-    return f"_{question.measure.unit}" if question.measure and question.measure.unit else ""
-
-
-def total_name(question: Question) -> str:
-    """The name of a total's column."""
-    return value_name(question) if question.aggregate != "SUM" else f"total_{value_name(question)}"
-
-
-def _table(question: Question) -> Table:
-    if question.table is None:
-        raise NotUnderstoodError("no table fits")
-    return question.table
-
-
-def _month(question: Question) -> Column:
-    if question.month is None:
-        raise NotUnderstoodError(f"{_table(question).name} does not say when something was")
-    return question.month
-
-
-def _column(column: Column, of: str) -> str:
-    return f"{of}.{column.name}"
-
-
-def _key(month: Column, of: str) -> str:
-    return (month.month_key or "{0}").format(_column(month, of))
-
-
-def _of(dimension: Dimension) -> str:
-    return "d_" + re.sub(r"\W", "_", dimension.via.name.strip('"')) if dimension.via else "t"
+def _has_group(question: Question) -> bool:
+    return question.group is not None or question.by_month
 
 
 def _group(question: Question) -> str:
-    if question.dimension is None:
-        raise NotUnderstoodError("I do not see what to group by")
-    return _column(question.dimension.column, _of(question.dimension))
+    if question.by_month and question.month:
+        key = _month_key(question.month, "t")
+        return f"substr({key}, 1, 4)" if question.by_year else key
+    if question.group is None:
+        raise ValueError("the question names no group")
+    return _of(_place(question.group), question.group.column)
 
 
 def _group_key(question: Question) -> str:
     """What makes a group: the reference itself where there is one, since two things may have the same name."""
-    dimension = question.dimension
-    if dimension and dimension.is_label:
-        key = dimension.via or dimension.table.key
-        return _column(key, "t") if key else _group(question)
+    group = question.group
+    if group and group.via and group.names_its_table and not question.by_month:
+        return _of("t", group.via)
     return _group(question)
 
 
+def _group_key_value(question: Question) -> str:
+    """What a limit's key is equal to."""
+    bound, group = _bound(question), question.group
+    if group and group.via and bound.key:
+        target = f"{bound.table.name if bound.table else ''}.{bound.key.name}"
+        if group.via.target in (bound.key.target, target):
+            return _of("t", group.via)
+    return _of(_place(group), group.column) if group else "NULL"
+
+
+def _place(dimension: Dimension) -> str:
+    return f"of_{_snake(dimension.via.name).removesuffix('_id')}" if dimension.via else "t"
+
+
 def _from(question: Question) -> str:
-    used = [question.dimension] if question.dimension else []
+    used = [question.group] if question.group else []
     used += [item.dimension for item in question.filters]
-    joins = {}
+    joins: dict[str, str] = {}
     for dimension in used:
         if dimension.via and dimension.via.target:
-            name = _of(dimension)
-            column = dimension.via.target.partition(".")[2]
-            joins[name] = f" JOIN {dimension.table.name} AS {name} ON {name}.{column} = {_column(dimension.via, 't')}"
-    return f"FROM {_table(question).name} AS t{''.join(joins.values())}"
+            place = _place(dimension)
+            target = dimension.via.target.partition(".")[2] or (
+                dimension.table.key.name if dimension.table.key else "id"
+            )
+            joins[place] = f" JOIN {dimension.table.name} AS {place} ON {place}.{target} = {_of('t', dimension.via)}"
+    return f"FROM {question.measure.table.name} AS t{''.join(joins.values())}"
 
 
-def _where(question: Question, *, period: bool = True) -> str:
-    parts = [_filter(item) for item in question.filters]
-    if period and question.period:
-        parts.append(_period(question, question.month, "t"))
+def _where(question: Question, *more: str, filters: tuple[Filter, ...] | None = None) -> str:
+    parts = [_filter(item) for item in (question.filters if filters is None else filters)]
+    if question.period and question.month:
+        parts.append(_period(question, _month_key(question.month, "t")))
+    parts += more
     return f" WHERE {' AND '.join(parts)}" if parts else ""
 
 
 def _filter(item: Filter) -> str:
-    column = _column(item.dimension.column, _of(item.dimension))
+    column = _of(_place(item.dimension), item.dimension.column)
+    if any(value not in item.dimension.column.values for value in item.values):
+        column = f"{column} COLLATE NOCASE"  # a name as the person wrote it
     values = ", ".join(_text(value) for value in item.values)
     return f"{column} IN ({values})" if len(item.values) > 1 else f"{column} = {values}"
 
 
-def _period(question: Question, month: Column | None, of: str) -> str:
-    period = question.period
-    if period is None or month is None:
-        raise NotUnderstoodError("it does not say when something was")
-    key = _key(month, of)
-    if period.latest:
-        return f"{key} = (SELECT MAX({_key(_month(question), 't')}) {_from(question)}{_where(question, period=False)})"
-    if period.listed:
-        return f"{key} IN ({', '.join(_text(month) for month in period.listed)})"
-    if period.first == period.last:
-        return f"{key} = {_text(str(period.first))}"
-    if period.last is None:
-        return f"{key} >= {_text(str(period.first))}"
-    return f"{key} BETWEEN {_text(str(period.first))} AND {_text(period.last)}"
+def _period(question: Question, key: str) -> str:
+    if question.period is None or question.month is None:
+        raise ValueError("the question names no period")
+    source = f"FROM {question.measure.table.name} AS m"
+    return question.period.condition(key, _month_key(question.month, "m"), source)
+
+
+def _month_key(month: Column, of: str) -> str:
+    return (month.month_key or "{0}").format(_of(of, month))
+
+
+def _of(place: str, column: Column | None) -> str:
+    if column is None:
+        raise ValueError("the question names no column")
+    return f"{place}.{column.name}"
+
+
+def _list(wanted: list[Wanted]) -> str:
+    return ", ".join(f"{expression} AS {_safe(name)}" for expression, name in wanted)
+
+
+def _safe(name: str) -> str:
+    return f'"{name}"' if name in RESERVED else name
+
+
+def _snake(words: str) -> str:
+    name = "_".join(part for part in "".join(sign if sign.isalnum() else " " for sign in words).lower().split())
+    return name if name[:1].isalpha() and name.isascii() else f"n_{name}" if name.isascii() else "name"
 
 
 def _text(value: str) -> str:

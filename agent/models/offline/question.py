@@ -1,33 +1,28 @@
-"""What a task asks, once it is understood."""
+"""A task that is understood, in the terms of the tables."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from agent.models.offline.periods import Period
-from agent.models.offline.tables import Column, Table
+from agent.models.offline.tables import Column, Table, singular
+from agent.models.offline.words import AMOUNTS, GENERIC, UNITS, name_words, root
 
 
 class Kind(StrEnum):
     """The kinds of question that are known."""
 
-    TOP = "top"
+    RANKING = "ranking"
     TOTAL = "total"
     COMPARISON = "comparison"
     TREND = "trend"
-    OVER_LIMIT = "over_limit"
-    DOCUMENTS = "documents"
-
-
-class NotUnderstoodError(Exception):
-    """The task is none that the offline model can take; the message says why, for the person."""
+    LIMIT = "limit"
 
 
 @dataclass(frozen=True, slots=True)
 class Dimension:
-    """What rows are put together by: a column of the measured table, or of a table that it refers to."""
+    """What rows are put together or chosen by: a column of the measured table, or of one that it refers to."""
 
     table: Table
     column: Column
@@ -35,14 +30,28 @@ class Dimension:
     """The column of the measured table that refers to `table`; None for its own columns."""
 
     @property
-    def is_label(self) -> bool:
-        """Whether it stands for the rows of its table themselves."""
-        return self.column == self.table.label and (self.via is not None or self.table.label_named)
+    def names_its_table(self) -> bool:
+        """Whether it stands for the things of the table that is referred to, by their names."""
+        return self.via is not None and self.column == self.table.label
 
     @property
     def noun(self) -> str:
         """What one of them is called."""
-        return " ".join(self.table.words if self.is_label else self.column.words)
+        if self.names_its_table:
+            return self.table.noun
+        words = [*self.column.words]
+        if len(words) > 1 and words[-1] in ("name", "id", "code"):
+            words = words[:-1]
+        return " ".join([*words[:-1], singular(words[-1])])
+
+    @property
+    def roots(self) -> frozenset[str]:
+        """The roots by which a task names it."""
+        if self.names_its_table:
+            via = frozenset(self.via.roots - {"id", "cod", "key"}) if self.via else frozenset()
+            return frozenset({root(self.table.words[-1])}) | via
+        own = frozenset(root(word) for word in self.noun.split())
+        return own - self.table.roots or own
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +63,55 @@ class Filter:
 
 
 @dataclass(frozen=True, slots=True)
-class Threshold:
-    """A limit given as a number."""
+class Measure:
+    """What is worked out: an aggregate of a column, or how many rows there are."""
+
+    table: Table
+    column: Column | None
+    """None: rows are counted."""
+    how: str
+    """SUM, AVG, MAX, MIN or COUNT."""
+
+    @property
+    def noun(self) -> str:
+        """What is measured, in snake case with its unit: `cost_usd` for `monthly_costs.amount_usd`."""
+        if self.column is None:
+            return "_".join(("number_of", *self.table.words[:-1], plural(self.table.noun)))
+        words = list(name_words(self.column.name))
+        if root(words[0]) in GENERIC and all(root(word) in GENERIC or word in UNITS for word in words):
+            says_amount = root(self.table.noun) in AMOUNTS
+            words = [self.table.noun, *(word for word in words if word in UNITS or not says_amount)]
+        return "_".join(words)
+
+    @property
+    def name(self) -> str:
+        """The name of the figure's column in a result."""
+        prefix = {"SUM": "total_", "AVG": "average_", "MAX": "highest_", "MIN": "lowest_"}.get(self.how, "")
+        return self.noun if self.noun.startswith(prefix) else prefix + self.noun
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """What figures are held against: a number, or a column of limits."""
 
     operator: str
-    number: str
-    unit: str | None = None
+    """`>` for 'exceeds', `<=` for 'within' and so on."""
+    number: str | None = None
+    table: Table | None = None
+    column: Column | None = None
+    key: Column | None = None
+    """The column by which the table of limits names the group; None if the limits stand in the measured rows."""
+    month: Column | None = None
+    """The column by which it names the month; None if a limit does not depend on the month."""
+    monthly: bool = False
+    """Whether a limit holds for the figure of one month."""
+
+    @property
+    def noun(self) -> str:
+        """What the limit is called: `budget` for a table of budgets."""
+        if self.table is None or self.column is None:
+            return "threshold"
+        return Measure(self.table, self.column, "COUNT").noun
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,35 +119,57 @@ class Question:
     """A task that is understood."""
 
     kind: Kind
-    table: Table | None = None
-    measure: Column | None = None
-    """None: rows are counted."""
-    aggregate: str = "SUM"
-    dimension: Dimension | None = None
-    count: int = 1
-    descending: bool = True
-    period: Period | None = None
+    measure: Measure
+    group: Dimension | None = None
+    by_month: bool = False
+    """Whether rows are put together by month."""
+    by_row: bool = False
+    """Whether single rows are meant."""
     month: Column | None = None
-    """The column that says when a row was; None if nothing does, or it is not clear which."""
+    """The column that says when; None if no period and no month is asked for."""
+    count: int | None = None
+    """How many of a ranking; None for all."""
+    highest: bool = True
+    period: Period | None = None
     filters: tuple[Filter, ...] = ()
-    threshold: Threshold | None = None
-    limit: tuple[Table, Column] | None = None
-    """The table and column that hold each group's limit."""
-    report: bool = False
-    documents: bool = False
-    search: str = ""
-    """The words to look for in the documents."""
+    bound: Bound | None = None
+    difference: bool = False
+    share: bool = False
+
+    @property
+    def by_year(self) -> bool:
+        """Whether rows are put together by year: several years are set against each other."""
+        return bool(self.by_month and self.period and self.period.listed and len(self.period.listed[0]) == 4)
+
+    @property
+    def noun(self) -> str:
+        """What one row of the result is called."""
+        if self.by_month:
+            return "year" if self.by_year else "month"
+        if self.group:
+            return self.group.noun
+        return self.measure.table.noun
 
 
-def dimensions_of(table: Table, tables: Sequence[Table]) -> list[Dimension]:
-    """Everything that a table's rows can be grouped by."""
+def plural(noun: str) -> str:
+    """Several of them."""
+    if noun.endswith("y") and noun[-2:-1] not in "aeiou":
+        return f"{noun[:-1]}ies"
+    return f"{noun}es" if noun.endswith(("s", "x", "ch", "sh")) else f"{noun}s"
+
+
+def dimensions_of(table: Table, tables: list[Table]) -> list[Dimension]:
+    """Everything that a table's rows can be put together by, at most one reference away."""
     by_name = {item.name: item for item in tables}
     found = [Dimension(table, column) for column in table.columns if column.groupable]
+    seen = {item.column.name for item in found}
     for column in table.columns:
-        target = by_name.get(column.target.split(".")[0]) if column.target else None
-        if target is None:
+        other = by_name.get(column.target.split(".")[0]) if column.target else None
+        if other is None or other.name == table.name:
             continue
-        label = target.label
-        others = [item for item in target.columns if item.groupable and item != label]
-        found += [Dimension(target, item, via=column) for item in ([label] if label else []) + others]
+        found += [
+            Dimension(other, item, via=column)
+            for item in other.columns
+            if item.groupable and not (column.name in seen and f"{other.name}.{item.name}" == column.target)
+        ]
     return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 SECTION = re.compile(r"^## (.+)$", re.MULTILINE)
@@ -33,6 +33,10 @@ class ChatRequest:
     """The content of the last message if it is a tool's."""
     json_wanted: bool
     """Whether the answer is to be JSON text."""
+    last_arguments: dict[str, Any] | None = None
+    """The arguments of the last function call in the conversation."""
+    described: dict[str, str] = field(default_factory=dict)
+    """Name to description of the functions that may be called."""
 
     @classmethod
     def from_body(cls, body: dict[str, Any]) -> ChatRequest:
@@ -49,6 +53,10 @@ class ChatRequest:
             },
             last_observation=_text(last["content"]) if last["role"] == "tool" else None,
             json_wanted=(body.get("response_format") or {}).get("type") in ("json_object", "json_schema"),
+            last_arguments=_last_arguments(messages),
+            described={
+                tool["function"]["name"]: tool["function"].get("description", "") for tool in body.get("tools") or []
+            },
         )
 
     def json_section(self, name: str, default: Any = None) -> Any:
@@ -57,6 +65,10 @@ class ChatRequest:
             return json.loads(self.sections[name])
         except (KeyError, ValueError):
             return default
+
+    def offered(self, name: str) -> OfferedTool:
+        """A function that is offered, as a tool."""
+        return OfferedTool(name, self.described.get(name, ""), self.functions[name])
 
     @property
     def tools(self) -> dict[str, OfferedTool]:
@@ -80,6 +92,15 @@ def _tool(name: str, text: str) -> OfferedTool:
     except ValueError:
         schema = {}
     return OfferedTool(name, description, schema)
+
+
+def _last_arguments(messages: list[dict[str, Any]]) -> dict[str, Any] | None:
+    calls = [call for message in messages for call in message.get("tool_calls") or []]
+    try:
+        arguments = json.loads(calls[-1]["function"]["arguments"]) if calls else None
+    except ValueError:
+        return None
+    return arguments if isinstance(arguments, dict) else None
 
 
 def _first(messages: list[dict[str, Any]], role: str) -> str:

@@ -6,66 +6,23 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
+from agent.models.offline.words import GENERIC, NOT_ADDED_UP, UNITS, name_words, root
+
 TABLE = re.compile(r"^(?:Table|View) (\"(?:[^\"]|\"\")*\"|\S+) \(([\d,]+) rows?\)$")
 COLUMN = re.compile(
-    r"^  (?P<name>\"(?:[^\"]|\"\")*\"|\S+) (?P<type>.*?)(?P<primary> primary key)?"
-    r"(?: → (?P<target>(?:\"(?:[^\"]|\"\")*\"|[^\s.\"]+)(?:\.(?:\"(?:[^\"]|\"\")*\"|\S+))?))?"
+    r"^  (?P<name>\"(?:[^\"]|\"\")*\"|\S+) (?P<type>.*?)(?P<primary> primary key)?(?: → (?P<target>\S+))?"
     r"(?: (?P<how>one of|e\.g\.) (?P<values>.*)| no values)?$"
 )
 VALUE = re.compile(r"'((?:[^']|'')*)'|([^,\s][^,]*)")
 NUMERIC = re.compile(r"INT|REAL|NUM|DEC|FLOA|DOUB|MONEY", re.IGNORECASE)
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-MONTH_VALUE = re.compile(
-    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t(?:ember)?)?|oct(?:ober)?|"
+ENGLISH_MONTH = re.compile(
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|"
     r"nov(?:ember)?|dec(?:ember)?)[ -]\d{4}",
     re.IGNORECASE,
 )
-UNITS = {
-    "usd",
-    "eur",
-    "gbp",
-    "kg",
-    "g",
-    "km",
-    "m",
-    "h",
-    "kwh",
-    "mwh",
-    "min",
-    "hrs",
-    "hr",
-    "sec",
-    "ms",
-    "l",
-    "pct",
-    "percent",
-    "amt",
-}
-
-
-UNIT_NAMES = {
-    "usd": "USD", "eur": "EUR", "gbp": "GBP", "kg": "kg", "g": "g", "km": "km", "kwh": "kWh", "mwh": "MWh", "h": "h",
-    "min": "min", "ms": "ms",
-}  # fmt: skip
-"""How units are written."""
-
-
-def stem(word: str) -> str:
-    """A word without its ending, the same for singular and plural."""
-    word = word.lower()
-    if len(word) > 4 and word.endswith("ies"):
-        return word[:-3] + "y"
-    if len(word) > 4 and word.endswith(("sses", "shes", "ches", "xes", "zes")):
-        return word[:-2]
-    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
-        return word[:-1]
-    return word
-
-
-def words_of(name: str) -> tuple[str, ...]:
-    """The stems of a column's or table's name."""
-    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name.strip('"'))
-    return tuple(stem(part) for part in re.split(r"[^A-Za-z0-9]+", spaced) if part)
+IDENTIFIERS = {"id", "year", "month", "day", "week", "code", "no", "nr", "zip", "phone", "key", "version", "rank"}
+TIME_WORDS = {"month", "date", "period", "day", "on", "at", "time", "when", "timestamp"}
 
 
 @dataclass(frozen=True)
@@ -84,21 +41,25 @@ class Column:
 
     @cached_property
     def words(self) -> tuple[str, ...]:
-        """The stems of the name, without units."""
-        words = words_of(self.name)
+        """The words of the name, without units where there are others."""
+        words = name_words(self.name)
         return tuple(word for word in words if word not in UNITS) or words
 
     @cached_property
-    def unit(self) -> str | None:
-        """The unit that the name ends with."""
-        last = words_of(self.name)[-1:]
-        return last[0] if last and last[0] in UNITS and last != self.words[-1:] else None
+    def roots(self) -> frozenset[str]:
+        """The roots of these words."""
+        return frozenset(root(word) for word in self.words)
 
     @cached_property
-    def said(self) -> str:
-        """The name in words, without units."""
-        parts = [part.lower() for part in re.split(r"[^A-Za-z0-9]+", self.name.strip('"')) if part]
-        return " ".join(part for part in parts if stem(part) not in UNITS) or " ".join(parts)
+    def specific(self) -> frozenset[str]:
+        """The roots that say what the column holds."""
+        return self.roots - GENERIC
+
+    @property
+    def unit(self) -> str | None:
+        """The unit that the name gives."""
+        words = name_words(self.name)
+        return next((word for word in words[1:] if word in UNITS), None)
 
     @cached_property
     def month_key(self) -> str | None:
@@ -107,28 +68,46 @@ class Column:
             return None
         if all(re.fullmatch(r"\d{4}-(0[1-9]|1[0-2])([- T].*)?", value) for value in self.values):
             return "substr({0}, 1, 7)"
+        if all(re.fullmatch(r"\d{4}/(0[1-9]|1[0-2])(/.*)?", value) for value in self.values):
+            return "replace(substr({0}, 1, 7), '/', '-')"
         if all(re.fullmatch(r"(0[1-9]|1[0-2])/\d{4}", value) for value in self.values):
             return "substr({0}, 4, 4) || '-' || substr({0}, 1, 2)"
-        if all(_is_english_month(value) for value in self.values):
-            cases = " ".join(f"WHEN '{name}' THEN '{n:02d}'" for n, name in enumerate(MONTHS, start=1))
-            return f"substr({{0}}, -4) || '-' || CASE lower(substr({{0}}, 1, 3)) {cases} END"
+        if all(ENGLISH_MONTH.fullmatch(value) for value in self.values):
+            number = f"(instr('{''.join(MONTHS)}', lower(substr({{0}}, 1, 3))) + 2) / 3"
+            return f"format('%s-%02d', substr({{0}}, -4), {number})"
         return None
 
     @cached_property
-    def measurable(self) -> bool:
-        """Whether it holds amounts that can be added up, averaged or compared."""
-        if self.primary or self.target or self.month_key or not NUMERIC.search(self.type):
+    def numeric(self) -> bool:
+        """Whether it holds numbers, by its type or, where that says nothing, by its values."""
+        if self.month_key or not self.values:
             return False
-        return not {"id", "year", "month", "code", "number", "no", "zip", "phone"} & {self.words[-1]}
+        return all(re.fullmatch(r"-?\d+(\.\d+)?(e[+-]?\d+)?", value) for value in self.values) and (
+            bool(NUMERIC.search(self.type)) or self.type in ("ANY", "")
+        )
+
+    @cached_property
+    def measurable(self) -> bool:
+        """Whether it holds amounts that can be averaged or compared."""
+        return self.numeric and not (self.primary or self.target or IDENTIFIERS & set(name_words(self.name)))
+
+    @cached_property
+    def adds_up(self) -> bool:
+        """Whether a sum of it means something."""
+        return not self.roots & NOT_ADDED_UP and not {"pct", "percent"} & set(name_words(self.name))
 
     @cached_property
     def groupable(self) -> bool:
         """Whether rows can be put together by it."""
-        return not (self.primary or self.target or self.month_key or NUMERIC.search(self.type))
+        if self.month_key or self.numeric or _like_dates(self) or NUMERIC.search(self.type):
+            return False
+        return bool(self.values) or self.primary  # the values of a primary key are not shown
 
 
-def _is_english_month(value: str) -> bool:
-    return bool(MONTH_VALUE.fullmatch(value))
+def _like_dates(column: Column) -> bool:
+    return column.type.upper() in ("DATE", "DATETIME", "TIMESTAMP", "TIME", "BLOB") or (
+        bool(column.values) and all(re.match(r"\d{1,4}[-/.:]\d{1,2}", value) for value in column.values)
+    )
 
 
 @dataclass(frozen=True)
@@ -141,31 +120,28 @@ class Table:
 
     @cached_property
     def words(self) -> tuple[str, ...]:
-        """The stems of the name."""
-        return words_of(self.name)
+        """The words of the name."""
+        return name_words(self.name)
+
+    @cached_property
+    def roots(self) -> frozenset[str]:
+        """The roots of these words."""
+        return frozenset(root(word) for word in self.words)
 
     @property
-    def month(self) -> Column | None:
-        """The column that says when; None without exactly one (more than one is ambiguous)."""
-        found = [column for column in self.columns if column.month_key]
-        named = [column for column in found if set(column.words) <= {"month", "date", "period", "day"}]
-        for choice in (found, named):
-            if len(choice) == 1:
-                return choice[0]
-        return None
+    def noun(self) -> str:
+        """What one row is called: the last word of the name, in the singular."""
+        return singular(self.words[-1])
 
     @property
-    def label(self) -> Column | None:
-        """The column that names a row to a person."""
-        groupable = [column for column in self.columns if column.groupable]
-        named = [column for column in groupable if {"name", "title", "label"} & set(column.words)]
-        own = [column for column in groupable if set(column.words) & set(self.words)]
-        return next(iter(named or own or groupable), None)
+    def months(self) -> tuple[Column, ...]:
+        """The columns that say when."""
+        return tuple(column for column in self.columns if column.month_key)
 
     @property
-    def label_named(self) -> bool:
-        """Whether the label is the rows' own name, so that it stands for them."""
-        return bool(self.label and {"name", "title", "label"} & set(self.label.words))
+    def measures(self) -> tuple[Column, ...]:
+        """The columns that hold amounts."""
+        return tuple(column for column in self.columns if column.measurable)
 
     @property
     def key(self) -> Column | None:
@@ -173,24 +149,40 @@ class Table:
         primary = [column for column in self.columns if column.primary]
         return primary[0] if len(primary) == 1 else None
 
+    @property
+    def label(self) -> Column | None:
+        """The column that names a row to a person."""
+        texts = [column for column in self.columns if column.groupable]
+        named = [column for column in texts if {"name", "title", "label"} & set(column.words)]
+        own = [column for column in texts if column.roots & {root(self.words[-1])}]
+        keys = [column for column in texts if column.primary]
+        return next(iter(named or own or keys), None)
+
+
+def singular(word: str) -> str:
+    """One of several: `parcel` for `parcels`."""
+    if len(word) > 4 and word.endswith("ies"):
+        return word[:-3] + "y"
+    if len(word) > 4 and word.endswith(("sses", "shes", "ches", "xes")):
+        return word[:-2]
+    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")) else word
+
 
 def read_tables(description: str) -> list[Table]:
     """The tables in a tool's description; lines that are none are passed over."""
     tables: list[Table] = []
-    columns: list[Column] = []
     for line in description.splitlines():
         if head := TABLE.match(line):
-            columns = []
             tables.append(Table(head[1], int(head[2].replace(",", "")), ()))
         elif tables and (found := COLUMN.match(line)):
-            columns.append(_column(found))
-            tables[-1] = Table(tables[-1].name, tables[-1].rows, tuple(columns))
-    return tables
+            last = tables[-1]
+            tables[-1] = Table(last.name, last.rows, (*last.columns, _column(found)))
+    return [_with_references(table, tables) for table in tables]
 
 
 def _column(found: re.Match[str]) -> Column:
     values = tuple(
-        (quoted.replace("''", "'") if quoted or not bare else bare.strip())
+        quoted.replace("''", "'") if quoted or not bare else bare.strip()
         for quoted, bare in VALUE.findall(found["values"] or "")
     )
     return Column(
@@ -201,3 +193,24 @@ def _column(found: re.Match[str]) -> Column:
         values=values,
         complete=found["how"] == "one of",
     )
+
+
+def _with_references(table: Table, tables: list[Table]) -> Table:
+    """References that the database does not declare but names: `project_id` beside a table `projects` with an `id`."""
+    columns = tuple(
+        Column(c.name, c.type, c.primary, c.target or _named_target(c, table, tables), c.values, c.complete)
+        for c in table.columns
+    )
+    return Table(table.name, table.rows, columns)
+
+
+def _named_target(column: Column, table: Table, tables: list[Table]) -> str | None:
+    words = name_words(column.name)
+    if len(words) < 2 or words[-1] not in ("id", "code", "key"):
+        return None
+    for other in tables:
+        if other.name != table.name and root(other.words[-1]) == root(words[-2]) and other.key:
+            key_words = name_words(other.key.name)
+            if key_words in (words, words[-1:]):
+                return f"{other.name}.{other.key.name}"
+    return None

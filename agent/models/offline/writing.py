@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from agent.models.offline.request import ChatRequest
-from agent.models.offline.tables import UNIT_NAMES
+from agent.models.offline.words import NUMBER_WORDS, readable
 
 ROWS_IN_A_TABLE = 12
-ROWS_IN_A_SENTENCE = 3
-NAMED_IN_A_SENTENCE = 6
-LATEST = "in the latest month with data"
+NAMED_IN_A_SENTENCE = 5
+VERDICTS = {"exceeded": "exceeded", "reached": "reached", "below": "stayed below", "within": "stayed within"}
+ORDER = re.compile(r"\bwith the (highest|lowest)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,329 +26,375 @@ class Found:
     columns: list[str]
     rows: list[list[Any]]
     row_count: int
-    """How many rows there were, shown or not."""
 
-    def cell(self, name: str) -> Any:
-        """A cell of the first row; None if there is none."""
-        return self.rows[0][self.columns.index(name)] if self.rows and name in self.columns else None
+    def cell(self, name: str, row: int = 0) -> Any:
+        """A cell; None if there is none."""
+        return self.rows[row][self.columns.index(name)] if len(self.rows) > row and name in self.columns else None
+
+    def has(self, *names: str) -> bool:
+        """Whether it has these columns."""
+        return set(names) <= set(self.columns)
 
     @property
-    def figures(self) -> list[int]:
-        """Positions of the columns that hold numbers."""
-        return [n for n, _ in enumerate(self.columns) if any(_is_number(row[n]) for row in self.rows)]
+    def is_look(self) -> bool:
+        """Whether it says what data there is."""
+        return "row_count" in self.columns and ("first_month" in self.columns or self.columns == ["row_count"])
+
+    @property
+    def verdict(self) -> str | None:
+        """The column that says yes or no about a limit."""
+        return next((name for name in self.columns if name in VERDICTS), None)
+
+    @property
+    def distance(self) -> str | None:
+        """The column that says by how much."""
+        return next((name for name in self.columns if name in ("over_by", "under_by")), None)
+
+    @property
+    def cite(self) -> str:
+        """How it is cited."""
+        return f"[{self.n}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """What an answer is written from."""
+
+    found: list[Found]
+    observations: list[dict[str, Any]]
+    steps: dict[str, dict[str, Any]]
+
+    @classmethod
+    def of(cls, observations: Sequence[dict[str, Any]], steps: Sequence[dict[str, Any]]) -> Material:
+        """Sort observations by what they hold."""
+        by_id = {step["id"]: step for step in steps}
+        found = [item for item in (_found(entry, by_id) for entry in observations) if item]
+        return cls(found, list(observations), by_id)
+
+    @property
+    def look(self) -> Found | None:
+        """The first observation, if it says what data there is."""
+        return self.found[0] if self.found and self.found[0].is_look and len(self.found) > 1 else None
+
+    @property
+    def main(self) -> Found | None:
+        """The observation that answers the question: the first that is more than a look at what data there is."""
+        return next((item for item in self.found if not item.is_look), self.found[0] if self.found else None)
+
+
+def _found(entry: dict[str, Any], steps: dict[str, dict[str, Any]]) -> Found | None:
+    data = entry.get("data")
+    if not isinstance(data, dict) or not isinstance(data.get("rows"), list) or not data.get("columns"):
+        return None
+    description = str(steps.get(entry["step_id"], {}).get("description", ""))
+    rows = [list(row) for row in data["rows"]]
+    return Found(
+        entry["n"], description, [str(name) for name in data["columns"]], rows, data.get("row_count", len(rows))
+    )
 
 
 def final_answer(request: ChatRequest) -> str:
     """Markdown: the answer in a sentence, the rows behind it, what was not done."""
-    steps = {step["id"]: step for step in request.json_section("Steps", [])}
-    observations = request.json_section("Observations", [])
-    found = [item for item in (_found(entry, steps) for entry in observations) if item]
-    parts = [
-        *_answer_parts(found),
-        *_documents(observations),
-        *_words(observations),
-        *_files(observations),
-        *_missing(steps),
-    ]
+    material = Material.of(request.json_section("Observations", []), request.json_section("Steps", []))
+    parts = [*_data_parts(material), *_other_parts(material), *_missing(material)]
     return "\n\n".join(parts) or "No observation was made, so nothing can be said."
 
 
 def report_body(goal: str, results: Sequence[dict[str, Any]]) -> str:
-    """The body of a report from earlier results."""
-    observations = [
-        {
-            "n": n,
-            "step_id": entry["step_id"],
-            "key_result": entry.get("key_result", ""),
-            "tool": entry.get("tool"),
-            **entry.get("observation", {}),
-        }
-        for n, entry in enumerate(results, start=1)
+    """The body of a report from earlier results: the answer, the rows, and which step each figure comes from."""
+    entries = [{"n": n, **entry, **(entry.get("observation") or {})} for n, entry in enumerate(results, start=1)]
+    steps = [{"id": entry["step_id"], "description": entry["description"], "status": "completed"} for entry in results]
+    material = Material.of(entries, steps)
+    unseen = [
+        f"{entry['key_result']} [{entry['n']}]" for entry in entries if "text" not in entry and entry.get("key_result")
     ]
-    steps = {
-        entry["step_id"]: {"id": entry["step_id"], "description": entry["description"], "status": "completed"}
-        for entry in results
-    }
-    found = [item for item in (_found(entry, steps) for entry in observations) if item]
-    sources = [f"{entry['n']}. {entry['step_id']}: {steps[entry['step_id']]['description']}" for entry in observations]
-    parts = [goal, *_answer_parts(found), *_documents(observations), "## Sources", "\n".join(sources)]
+    sources = [f"{entry['n']}. {entry['step_id']}: {entry['description']}" for entry in entries]
+    parts = [goal, *_data_parts(material), *_other_parts(material), *unseen, "## Sources", "\n".join(sources)]
     return "\n\n".join(part for part in parts if part)
 
 
 def step_words(request: ChatRequest) -> str:
     """The result of a step without a tool: what the earlier results show."""
     results = request.json_section("Earlier results", [])
-    shown = [f"{entry['step_id']}: {entry['key_result']}" for entry in results if entry.get("key_result")]
-    return "\n".join(shown) or "There is no earlier result to draw on, and I know nothing by myself."
+    lines = []
+    for entry in results:
+        hits = _hits(entry.get("observation") or {})
+        lines += [f"{_place(hit)}: {hit.get('text', '')}" for hit in hits[:NAMED_IN_A_SENTENCE]]
+        if not hits and entry.get("key_result"):
+            lines.append(f"{entry['step_id']}: {entry['key_result']}")
+    return "\n".join(dict.fromkeys(lines)) or "There is no earlier result to draw on, and I know nothing by myself."
 
 
-def _found(entry: dict[str, Any], steps: dict[str, Any]) -> Found | None:
-    data = entry.get("data")
-    if not isinstance(data, dict) or "rows" not in data:
-        return None
-    description = steps.get(entry["step_id"], {}).get("description", "")
-    rows = [list(row) for row in data["rows"]]
-    return Found(entry["n"], description, list(data["columns"]), rows, data.get("row_count") or len(rows))
+# --- figures
 
 
-def _answer_parts(found: Sequence[Found]) -> list[str]:
-    """The main result first, then what qualifies it, then its rows."""
-    if not found:
+def _data_parts(material: Material) -> list[str]:
+    main = material.main
+    if main is None:
         return []
-    first = found[0]
-    empty = next((item for item in found if item.cell("row_count") == 0), None)
-    if empty is not None:
-        return [f"There is no data for this, so no figure can be given [{empty.n}]."]
-    main = found[1] if len(found) > 1 else first
-    limits = [item for item in found if "exceeded" in item.columns]
-    parts = [_limit_sentence(main)] if main in limits else [_headline(main, found)]
-    parts += [_limit_sentence(item) for item in limits if item is not main]
-    parts += [_context(item) for item in found[2:] if item not in limits and len(item.rows) == 1]
-    parts.append(_months_there(first, parts[0]))
-    shown = limits[0] if limits else main
+    if material.look and material.look.cell("row_count") == 0:
+        latest = material.look.cell("latest_month")
+        when = f" in {latest}, the latest month with data" if latest else ""
+        return [f"There is no data for this{when}: {material.look.cell('row_count')} rows {material.look.cite}."]
+    others = [item for item in material.found if item not in (main, material.look)]
+    bounds = [item for item in others if item.distance]
+    lead = "; ".join(
+        [
+            f"{_period(material)}{_sentence(main, others)}",
+            *(_bound_sentence(item) for item in bounds),
+            *_calculated(material),
+        ]
+    )
+    parts = [f"{_capital(lead)}."]
+    parts += [sentence for item in others if item not in bounds and (sentence := _context(item))]
+    shown = bounds[0] if bounds and bounds[0].verdict else main
     if len(shown.rows) > 1:
-        parts += [_table(shown), _cut(shown)]
-    said = [part for part in parts if part]
-    return [_dated(said[0], first), *(part.replace(LATEST, "in that month") for part in said[1:])]
-
-
-def _headline(main: Found, found: Sequence[Found]) -> str:
-    """The answer in one sentence."""
-    if not main.rows:
-        return f"There are none: {_subject(main)} were looked for, and no row was found [{main.n}]."
-    if len(main.columns) > 1 and main.columns[0] == "month":
-        return _course(main, found)
-    if 0 in main.figures or main.rows[0][0] is None:
-        return f"{_capital(_subject(main))} came to {_value(main, 0, 0)} [{main.n}]."
-    ranked = re.fullmatch(r"the (?:\w+ )??[\w -]+? with (?P<what>.+)", _subject(main))
-    if ranked:
-        return _ranked(main, ranked["what"])
-    return _compared(main, found)
-
-
-def _ranked(main: Found, what: str) -> str:
-    """`Atlas, Borealis and Cinder had the highest cost …: 132,190.57, …`."""
-    rows = range(min(len(main.rows), NAMED_IN_A_SENTENCE))
-    names = [_text(main.rows[n][0]) for n in rows]
-    values = [_written(main.rows[n][1]) for n in rows]
-    unit = _unit(main.columns[1])
-    more = " (and others, see the table)" if len(main.rows) > len(names) else ""
-    return f"{_listed(names)}{more} had {what}: {_listed(values)}{unit} [{main.n}]."
-
-
-def _compared(main: Found, found: Sequence[Found]) -> str:
-    """Each of a few, or the range of many."""
-    apart = next((item for item in found if item.cell("highest") is not None and len(item.columns) == 5), None)
-    if len(main.rows) > ROWS_IN_A_SENTENCE and apart:
-        return (
-            f"{_capital(_subject(main))} ranged from {_value(apart, 0, 3)} ({_value(apart, 0, 2)}) "
-            f"to {_value(apart, 0, 1)} ({_value(apart, 0, 0)}) [{apart.n}]."
-        )
-    each = [f"{_value(main, n, 1)} for {_text(row[0])}" for n, row in enumerate(main.rows[:NAMED_IN_A_SENTENCE])]
-    return f"{_capital(_subject(main))} was {_listed(each)} [{main.n}]."
-
-
-def _course(main: Found, found: Sequence[Found]) -> str:
-    """From the first month to the last."""
-    change = next((item for item in found if "change_percent" in item.columns and item.rows), None)
-    if change is None or len(main.rows) == 1:
-        return f"{_capital(_subject(main))}: {_value(main, 0, 1)} in {main.rows[0][0]}, the only month [{main.n}]."
-    first, before, last, after, by, percent = change.rows[0]
-    unit = _unit(change.columns[1])
-    what = re.sub(r" (?:of|for) each month", "", _subject(main)).removesuffix(_period_of(_subject(main)))
-    if by == 0:
-        return f"{_capital(what)} was the same in {first} and {last}: {_written(after)}{unit} [{change.n}]."
-    # The sign is in the verb, so that the figure reads as the observation has it without one.
-    verb, size = ("rose", by) if by > 0 else ("fell", -by)
-    share = "" if not percent else f" ({_plain(abs(percent))} %)"
-    return (
-        f"{_capital(what)} {verb} by {_written(size)}{unit}{share} from {first} to {last}: "
-        f"from {_written(before)} to {_written(after)}{unit} [{change.n}]."
-    )
-
-
-def _subject(item: Found) -> str:
-    """What a query was for, from its step's description."""
-    return re.sub(r"^(?:Find|Work out|See) ", "", item.description)
-
-
-def _dated(part: str, first: Found) -> str:
-    """The latest month by its name, with the observation that shows it."""
-    month = str(first.cell("latest_month") or "")
-    if not month or LATEST not in part:
-        asked = re.search(r"\d{4}-\d\d|in \d{4}\b", part)
-        return _citing(part, first) if asked and first.cell("first_month") else part
-    named = part.replace(LATEST, f"in {month}, the latest month with data", 1)
-    named = re.sub(
-        r"the latest month with data(?=(?: together)? (?:came|was|ranged|had|and))",
-        "the latest month with data,",
-        named,
-    )
-    return _citing(named, first)
-
-
-def _citing(part: str, item: Found) -> str:
-    return part if f"[{item.n}]" in part else re.sub(r"\.$", f" [{item.n}].", part)
-
-
-def _months_there(first: Found, headline: str) -> str:
-    """From when to when there is data for the question, where the answer does not say so."""
-    start, end = first.cell("first_month"), first.cell("last_month")
-    if not start or not end or f"{start} to {end}" in headline or (start == end and f"in {start}" in headline):
-        return ""
-    return f"The data for this runs from {start} to {end} [{first.n}]."
-
-
-def _limit_sentence(item: Found) -> str:
-    """Which exceeded their limit, and by how much."""
-    if not item.rows:
-        return f"There is nothing to hold against a limit [{item.n}]."
-    over, exceeded = item.columns.index("over_by"), item.columns.index("exceeded")
-    above = [row for row in item.rows if row[exceeded] == "yes"]
-    without = [_text(row[0]) for row in item.rows if row[exceeded] == "not set"]
-    limit, unit = item.columns[over - 1].replace("_", " "), _unit(item.columns[1])
-    when = _period_of(_subject(item))
-    if above:
-        amounts = [f"{_text(row[0])} exceeded its {limit} by {_written(row[over])}{unit}" for row in above[:1]]
-        amounts += [f"{_text(row[0])} by {_written(row[over])}{unit}" for row in above[1:]]
-        words = _listed(amounts) + when
-    elif without and len(without) == len(item.rows):
-        words = f"It is not known whether any exceeded its {limit}{when}"
-    else:
-        words = f"None exceeded its {limit}{when}"
-    if without:
-        words += f"; no {limit} is set for {_listed(without)}"
-    return f"{words} [{item.n}]."
-
-
-def _period_of(subject: str) -> str:
-    """The period that a subject ends with."""
-    found = re.search(
-        r" (?:in the latest month with data|(?:in|from|since) \d{4}[\d-]*(?:(?:, | and | to )[\d-]+)*(?: together)?|"
-        r"over all months together)$",
-        subject,
-    )
-    return found[0] if found else ""
-
-
-def _context(item: Found) -> str:
-    """One row that puts the answer into proportion."""
-    if "change_percent" in item.columns:
-        return ""  # the first sentence has it
-    if "difference" in item.columns:
-        return f"The highest and the lowest are {_value(item, 0, item.columns.index('difference'))} apart [{item.n}]."
-    if any(name.startswith("smallest") for name in item.columns):
-        return (
-            f"It rests on {_value(item, 0, 0)} row{'s' if item.rows[0][0] != 1 else ''}, "
-            f"the smallest {_value(item, 0, 1)}, the largest {_value(item, 0, 2)} [{item.n}]."
-        )
-    if 0 in item.figures:
-        period = _period_of(_subject(item))
-        what, when = _subject(item).removesuffix(period), " in the same period" if period else ""
-        return f"{_capital(what)} came to {_value(item, 0, 0)}{when} [{item.n}]."
-    pairs = [
-        f"{name.replace('_', ' ')} {_written(value)}" for name, value in zip(item.columns, item.rows[0], strict=True)
-    ]
-    return f"{_capital(_subject(item))}: {', '.join(pairs)} [{item.n}]."
-
-
-def _cut(item: Found) -> str:
-    shown = min(len(item.rows), ROWS_IN_A_TABLE)
-    return f"The table leaves out further rows of [{item.n}]." if item.row_count > shown else ""
-
-
-def _documents(observations: Sequence[dict[str, Any]]) -> list[str]:
-    parts = []
-    for entry in observations:
-        data = entry.get("data")
-        if not isinstance(data, dict) or "hits" not in data:
-            continue
-        if not data["hits"]:
-            parts.append(f"No document speaks of it [{entry['n']}].")
-        lines = [f"- {_place(hit)}: {hit['text']} [{entry['n']}]" for hit in data["hits"][:ROWS_IN_A_SENTENCE]]
-        if lines:
-            parts.append("The documents say:\n\n" + "\n".join(lines))
+        parts.append(_table(shown))
     return parts
 
 
-def _place(hit: dict[str, Any]) -> str:
-    return f"{hit['document']}{', paragraph ' + hit['paragraph'] if hit.get('paragraph') else ''}"
+def _period(material: Material) -> str:
+    look = material.look
+    if look is None or look.cell("first_month") is None:
+        return ""
+    first, last = look.cell("first_month"), look.cell("last_month")
+    return f"in {first} {look.cite}, " if first == last else f"from {first} to {last} {look.cite}, "
 
 
-def _words(observations: Sequence[dict[str, Any]]) -> list[str]:
-    """Results of steps without a tool add nothing that is not cited already."""
-    only_words = [entry for entry in observations if entry.get("tool") is None]
-    return (
-        [f"{entry['key_result']} [{entry['n']}]." for entry in only_words]
-        if len(only_words) == len(observations)
-        else []
+def _sentence(item: Found, others: Sequence[Found]) -> str:
+    """The answer that the main rows give."""
+    if item.distance:
+        return _bound_sentence(item, _counts(others))
+    if not item.rows:
+        return f"nothing was found {item.cite}"
+    if item.columns[0] == "month" and len(item.rows) > 1 and not ORDER.search(item.description):
+        return _course(item)
+    if len(item.rows) == 1 and _is_number(item.rows[0][0]):
+        return f"the {readable(item.columns[0])}{_of_filter(item)} is {_written(item.rows[0][0])} {item.cite}"
+    return f"{_named_figures(item)} {item.cite}"
+
+
+def _named_figures(item: Found) -> str:
+    """The figure of each row, with what the row is about."""
+    figure = _figure_column(item)
+    if figure is None:
+        return _pairs(item, 0)
+    words = readable(item.columns[figure])
+    order = ORDER.search(item.description)
+    if order is None:
+        told = _listed([f"{_written(row[figure])} for {_name(item, row)}" for row in item.rows])
+        return f"the {words} is {told}"
+    named = _listed([f"{_name(item, row)} ({_written(row[figure])})" for row in item.rows])
+    verb = "is" if len(item.rows) == 1 else "are"
+    return f"{_things(item, len(item.rows))} with the {order[1]} {words} {verb} {named}"
+
+
+def _of_filter(item: Found) -> str:
+    """What a figure is restricted to, as its step says; not if that has digits, which no observation shows."""
+    found = re.search(r" (with [^\d]+?)(?: (?:in|since|until|from)(?: the latest| \d).*)?$", item.description)
+    return f" {found[1]}" if found else ""
+
+
+def _course(item: Found) -> str:
+    figure = _figure_column(item) or 1
+    first, last = item.rows[0], item.rows[-1]
+    name = readable(item.columns[figure])
+    if item.row_count > len(item.rows):
+        return f"the {name} was {_written(first[figure])} in {first[0]}; there are {item.row_count} months {item.cite}"
+    went = f"from {_written(first[figure])} in {first[0]} to {_written(last[figure])} in {last[0]}"
+    return f"the {name} went {went} {item.cite}"
+
+
+def _calculated(material: Material) -> list[str]:
+    """Shares and differences that a calculator worked out."""
+    told = []
+    for entry in material.observations:
+        kind = _calculation_of(entry, material)
+        if kind:
+            unit = " percent" if kind == "share" else ""
+            told.append(f"the {kind} is {_number_text(str(entry['data'].get('value')))}{unit} [{entry['n']}]")
+    return told
+
+
+def _calculation_of(entry: dict[str, Any], material: Material) -> str | None:
+    """`share` or `difference`; None for any other observation."""
+    if not isinstance(entry.get("data"), dict) or "expression" not in entry["data"]:
+        return None
+    description = str(material.steps.get(entry["step_id"], {}).get("description", ""))
+    return next((kind for kind in ("share", "difference") if f"the {kind} " in description), None)
+
+
+def _number_text(digits: str) -> str:
+    whole, dot, rest = digits.partition(".")
+    return f"{int(whole):,}{dot}{rest}" if re.fullmatch(r"[1-9]\d*", whole) else digits
+
+
+def _counts(others: Sequence[Found]) -> Found | None:
+    return next((item for item in others if item.has("number_checked")), None)
+
+
+def _bound_sentence(item: Found, counts: Found | None = None) -> str:
+    """Which are beyond their limit, and by how much; which are not; which have none."""
+    at = item.columns.index(str(item.distance))
+    limit, figure = readable(item.columns[at - 1]), at - 2
+    said = VERDICTS[item.verdict] if item.verdict else _said_in(item.description, item.distance)
+    by_verdict: dict[str, list[list[Any]]] = {"yes": [], "no": [], "not set": []}
+    for row in item.rows:
+        by_verdict[str(row[item.columns.index(item.verdict)]) if item.verdict else "yes"].append(row)
+    alone = figure == 0
+
+    def told(row: list[Any]) -> str:
+        what = f"the {readable(item.columns[0])} of {_written(row[0])}" if alone else _name(item, row)
+        beside = "" if alone else f" ({_written(row[figure])})"
+        by = f" by {_written(row[at])}" if row[at] is not None else ""
+        return f"{what}{beside} {said} the {limit} of {_written(row[at - 1])}{by}"
+
+    parts = [_listed([told(row) for row in by_verdict["yes"]])] if by_verdict["yes"] else []
+    if not parts:
+        parts.append(_none(by_verdict["no"], item, counts, said, limit))
+    elif by_verdict["no"]:
+        parts.append(f"{_listed([_name(item, row) for row in by_verdict['no']])} did not")
+    if by_verdict["not set"]:
+        parts.append(f"no {limit} is set for {_listed([_name(item, row) for row in by_verdict['not set']])}")
+    if item.row_count > NAMED_IN_A_SENTENCE and not item.verdict:
+        parts[0] = f"{item.row_count} {said} the {limit}, first {parts[0]}"
+    return f"{'; '.join(parts)} {item.cite}"
+
+
+def _none(no: list[list[Any]], item: Found, counts: Found | None, said: str, limit: str) -> str:
+    """That nothing is beyond its limit, with what was checked."""
+    if len(no) == 1:
+        at = item.columns.index(str(item.distance))
+        what = f"the {readable(item.columns[0])}" if at == 2 else _name(item, no[0])
+        return f"no: {what} has {_written(no[0][at - 2])}, and the {limit} is {_written(no[0][at - 1])}"
+    checked = counts.cell("number_checked") if counts else None
+    threshold = counts.cell("threshold") if counts else None
+    of = f" of the {_written(checked)} checked" if checked is not None else ""
+    limit_of = f" of {_written(threshold)}" if threshold is not None else ""
+    unset = counts.cell("number_without_limit") if counts else None
+    more = f", and {_written(unset)} of them without a {limit}" if unset else ""
+    return f"none{of} {said} the {limit}{limit_of}{more}{f' {counts.cite}' if counts and (of or limit_of) else ''}"
+
+
+def _said_in(description: str, distance: str | None) -> str:
+    found = re.search(r"\b(exceeded|reached|stayed below|stayed within)\b", description)
+    return found[1] if found else "exceeded" if distance == "over_by" else "stayed below"
+
+
+def _context(item: Found) -> str:
+    """What puts the answer into proportion, column by column."""
+    if not item.rows or len(item.rows) > 1:
+        return _table(item) if item.rows else f"{_capital(item.description)}: nothing was found {item.cite}."
+    pairs = _pairs(item, 0)
+    return f"For comparison: {pairs} {item.cite}." if pairs else ""
+
+
+def _pairs(item: Found, row: int) -> str:
+    return ", ".join(
+        f"{readable(name)} {_written(value)}"
+        for name, value in zip(item.columns, item.rows[row], strict=False)
+        if value is not None
     )
 
 
-def _files(observations: Sequence[dict[str, Any]]) -> list[str]:
-    return [
-        f"The report is in {entry['data']['filename']} [{entry['n']}]."
-        for entry in observations
-        if isinstance(entry.get("data"), dict) and "filename" in entry["data"]
+def _figure_column(item: Found) -> int | None:
+    """The last column of numbers, which is the figure; None if there is none."""
+    numbers = [
+        n for n, name in enumerate(item.columns) if any(_is_number(row[n]) for row in item.rows) and name != "row_count"
     ]
+    return numbers[-1] if numbers else None
 
 
-def _missing(steps: dict[str, Any]) -> list[str]:
-    left = [f"{step['id']} ({step['status']})" for step in steps.values() if step.get("status") != "completed"]
-    return [f"Not completed: {', '.join(left)}; what they would have shown is not known."] if left else []
+def _name(item: Found, row: list[Any]) -> str:
+    """What a row is about: its first cell, with the month if that is the second."""
+    first = "no name" if row[0] is None else str(row[0])
+    if item.columns[0].endswith("_id"):
+        first = f"{readable(item.columns[0].removesuffix('_id'))} {first}"
+    if len(item.columns) > 1 and item.columns[1] == "month":
+        return f"{first} in {row[1]}"
+    return first
+
+
+def _things(item: Found, count: int) -> str:
+    found = re.match(r"Find (the .+?) with the (?:highest|lowest)\b", item.description)
+    if not found:
+        return "the first" if count == 1 else "the first ones"
+    return re.sub(rf"^the (?:{'|'.join(NUMBER_WORDS)}|\d+) ", "the ", found[1])
+
+
+def _listed(items: Sequence[str]) -> str:
+    if len(items) > NAMED_IN_A_SENTENCE:
+        return f"{', '.join(items[:NAMED_IN_A_SENTENCE])} and others"
+    return f"{', '.join(items[:-1])} and {items[-1]}" if len(items) > 1 else "".join(items)
+
+
+# --- the rest
+
+
+def _hits(entry: dict[str, Any]) -> list[dict[str, Any]]:
+    data = entry.get("data")
+    hits = data.get("hits") if isinstance(data, dict) else None
+    return [hit for hit in hits if isinstance(hit, dict)] if isinstance(hits, list) else []
+
+
+def _place(hit: dict[str, Any]) -> str:
+    paragraph = f", paragraph {hit['paragraph']}" if hit.get("paragraph") else ""
+    return f"{hit.get('document', 'a document')}{paragraph}"
+
+
+def _other_parts(material: Material) -> list[str]:
+    parts: list[str] = []
+    seen: set[str] = set()
+    for entry in material.observations:
+        data, cite = entry.get("data"), f"[{entry['n']}]"
+        lines = [f"- {_place(hit)}: {hit.get('text', '')} {cite}" for hit in _hits(entry) if _place(hit) not in seen]
+        seen |= {_place(hit) for hit in _hits(entry)}
+        if lines:
+            first = lines[0].removeprefix("- ")
+            others = "\n".join(lines[1:NAMED_IN_A_SENTENCE])
+            parts.append(f"The documents say in {first}" + (f"\n\n{others}" if others else ""))
+        elif isinstance(data, dict) and "hits" in data and not data["hits"]:
+            parts.append(f"No document speaks of it {cite}.")
+        elif isinstance(data, dict) and "expression" in data and not _calculation_of(entry, material):
+            parts.append(f"{data['expression']} = {data.get('value')} {cite}.")
+        elif isinstance(data, dict) and "filename" in data:
+            parts.append(f"The report is in {data['filename']} {cite}.")
+        elif not isinstance(data, dict) and entry.get("tool") is not None and entry.get("text"):
+            parts.append(f"{entry['text']} {cite}")
+    if not parts and not material.found:
+        parts = [f"{entry.get('key_result') or entry.get('text')} [{entry['n']}]" for entry in material.observations]
+    return parts
+
+
+def _missing(material: Material) -> list[str]:
+    left = [step for step in material.steps.values() if step.get("status") != "completed"]
+    if not left:
+        return []
+    named = [f"{step['id']} ({step.get('status')}: {step.get('description')})" for step in left]
+    return [f"Not completed: {'; '.join(named)}. What they would have shown is not known."]
 
 
 def _table(item: Found) -> str:
-    rows = item.rows[:ROWS_IN_A_TABLE] if "month" not in item.columns else item.rows[-ROWS_IN_A_TABLE:]
-    rule = [("---:" if n in item.figures else "---") for n, _ in enumerate(item.columns)]
-    lines = [[_header(column) for column in item.columns] + ["source"], [*rule, "---"]]
-    lines += [[_written(value) for value in row] + [f"[{item.n}]"] for row in rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-def _header(column: str) -> str:
-    unit = UNIT_NAMES.get(column.rpartition("_")[2])
-    return (
-        f"{column.rpartition('_')[0].replace('_', ' ')} ({unit})"
-        if unit and "_" in column
-        else column.replace("_", " ")
-    )
-
-
-def _unit(column: str) -> str:
-    """The unit that a column's name ends with, with a space before it."""
-    unit = UNIT_NAMES.get(column.rpartition("_")[2])
-    return f" {unit}" if unit and "_" in column else ""
-
-
-def _value(item: Found, row: int, column: int) -> str:
-    """A cell with its unit; the difference of two figures has theirs."""
-    unit = _unit(item.columns[column])
-    if item.columns[column] == "difference":
-        unit = _unit(item.columns[1])
-    return f"{_written(item.rows[row][column])}{unit}"
+    rows = item.rows[:ROWS_IN_A_TABLE]
+    numbers = [any(_is_number(row[n]) for row in item.rows) for n in range(len(item.columns))]
+    lines = [
+        [*(readable(name) for name in item.columns), "source"],
+        [*("---:" if number else "---" for number in numbers), "---"],
+    ]
+    lines += [[*(_written(value) for value in row), item.cite] for row in rows]
+    table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    if item.row_count > len(rows):
+        return f"{table}\n\nThe first rows of {item.row_count:,} are shown {item.cite}."
+    return table
 
 
 def _written(value: Any) -> str:
-    """A value as the observation has it, with thousands apart and at least two decimals where it has some."""
+    """A value as the observation has it, with thousands apart."""
     if value is None:
         return "–"
-    if isinstance(value, float) and round(value, 2) == value:
-        return f"{value:,.2f}".removesuffix(".00")
-    return f"{value:,}" if _is_number(value) else _text(value)
-
-
-def _plain(value: float) -> str:
-    return f"{value:,.10g}" if abs(value) < 1e9 else f"{value:,}"
-
-
-def _text(value: Any) -> str:
-    """Words from the data, which no table's rule may break."""
+    if _is_number(value):
+        return f"{value:,}".removesuffix(".0")
     return str(value).replace("|", "/")
-
-
-def _listed(parts: Sequence[str]) -> str:
-    return f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else "".join(parts)
 
 
 def _is_number(value: Any) -> bool:
