@@ -12,6 +12,7 @@ from dashboard.services import current_user, services
 
 NOTE = "decision-note"
 REFUSED = "decision-refused"
+GOES_ON = "decision-goes-on"
 
 
 def note_key(request: ApprovalRequest, decision: Decision) -> str:
@@ -40,9 +41,17 @@ def decide_now(request: ApprovalRequest, decision: Decision, plan: dict[str, Any
         )
     except AgentError as error:
         st.session_state[f"{REFUSED}-{request.request_id}"] = error.message
+    else:
+        # A page cannot be switched in a callback, so the next drawing does it.
+        st.session_state[f"{GOES_ON}-{request.request_id}"] = decision is not Decision.REJECT
 
 
 def refusal(request: ApprovalRequest) -> str | None:
     """Why the last click on this request was refused; told once."""
     said: str | None = st.session_state.pop(f"{REFUSED}-{request.request_id}", None)
     return said
+
+
+def goes_on(request: ApprovalRequest) -> bool:
+    """Whether the last click here set the run going again, so that its page is what the person wants to see; told once."""
+    return bool(st.session_state.pop(f"{GOES_ON}-{request.request_id}", False))

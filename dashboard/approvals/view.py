@@ -10,7 +10,7 @@ from agent.planning.changes import ChangeKind
 from agent.records import ApprovalRequest, Decision, Plan, RequestKind, RequestStatus, Run
 from dashboard.approvals import editing, editor, model, repairs
 from dashboard.approvals.changes import ChangeRow, Difference, change_rows
-from dashboard.approvals.deciding import decide_now, note_key, refusal
+from dashboard.approvals.deciding import decide_now, goes_on, note_key, refusal
 from dashboard.approvals.editing import Checked, Draft
 from dashboard.look import places
 from dashboard.look.colours import palette
@@ -122,6 +122,8 @@ def show_request(request_id: str) -> None:
     """Everything that a person has to know before saying yes, and the bar in which to say it."""
     app = services()
     request = app.records.request(app.project, request_id)
+    if goes_on(request):
+        places.go(places.RUNS, run=request.run_id)
     run = app.records.run(app.project, request.run_id)
     plan = model.plan_of(request)
     now = app.now()
@@ -414,7 +416,13 @@ def _editing_bar(request: ApprovalRequest, plan: Plan, checked: Checked) -> None
         )
         if st.button("Back to the plan", key=f"back-{request.request_id}"):
             places.go(places.APPROVALS, request=request.request_id)
-        st.button("Discard edits", key=f"discard-{request.request_id}", on_click=editor.discard, args=(request,))
+        st.button(
+            "Discard edits",
+            key=f"discard-{request.request_id}",
+            disabled=not checked.changed,
+            on_click=editor.discard,
+            args=(request,),
+        )
     st.caption("**Approve as edited** runs exactly these steps once · **Back to the plan** keeps the edits in this tab")
 
 

@@ -78,8 +78,10 @@ def test_approving_is_recorded_once_whichever_tab_is_clicked_next(opened: tuple[
     assert stored.decision is Decision.APPROVE
     assert stored.decided_by == current_user()
     assert stored.hash == request.hash
-    assert f"{current_user()} approved version 2" in words(test)
-    assert "Approve version 2" not in labels(test)
+    assert title(test) == app.records.run(app.project, request.run_id).task
+    again = page(APPROVALS, request=request.request_id)
+    assert f"{current_user()} approved version 2" in words(again)
+    assert "Approve version 2" not in labels(again)
     events = [event for event in app.records.events(app.project, request.run_id) if event.kind == "approved"]
     assert len(events) == 1
 
@@ -132,7 +134,7 @@ def test_a_question_is_answered(opened: tuple[Plandeck, Seeds]) -> None:
     button(test, "Answer").click().run()
     stored = app.records.request(app.project, request.request_id)
     assert (stored.decision, stored.value) == (Decision.RESPOND, "It begins in April")
-    assert "answered the question" in words(test)
+    assert "answered the question" in words(page(APPROVALS, request=request.request_id))
 
 
 def test_an_answer_without_words_is_refused(opened: tuple[Plandeck, Seeds]) -> None:
@@ -175,7 +177,7 @@ def test_three_edits_in_a_row_are_exactly_what_is_approved(opened: tuple[Plandec
     assert [step.description for step in approved.steps] == [
         "one again", "two", "Rank projects, compute spend minus budget", "Write the report with a source per figure",
     ]  # fmt: skip
-    assert "approved it as edited" in words(test)
+    assert "approved it as edited" in words(page(APPROVALS, request=request.request_id))
 
 
 def test_a_renamed_step_still_comes_before_the_steps_that_need_it(opened: tuple[Plandeck, Seeds]) -> None:
