@@ -1,6 +1,6 @@
 """The nouns of the `agent` package as frozen records. No logic that needs a database, no Streamlit, no LangGraph.
 
-Times are timezone-aware UTC datetimes. Money never appears here: it is asked from `traces`.
+Times are timezone-aware UTC datetimes. Money is in pico-dollars, as in `traces`, which knows what runs really cost.
 JSON values (`JsonValue`) hold only dict, list, str, int, float, bool and None.
 """
 
@@ -129,9 +129,37 @@ class StopReason(StrEnum):
     EMPTY_PLAN = "empty_plan"
     INVALID_PLAN = "invalid_plan"
     MAX_REPLANS = "max_replans"
+    MAX_ITERATIONS = "max_iterations"
+    MAX_TOOL_CALLS = "max_tool_calls"
+    MAX_LLM_CALLS = "max_llm_calls"
+    LOOP = "loop"
+    TIMEOUT = "timeout"
+    BUDGET = "budget"
+    NO_PROGRESS = "no_progress"
+    POLICY_DENIED = "policy_denied"
     REJECTED = "rejected"
     CANCELLED = "cancelled"
     ERROR = "error"
+
+
+class CallState(StrEnum):
+    """What is known of a tool call: `unknown` means that nobody knows whether its effect happened."""
+
+    INTENDED = "intended"
+    COMMITTED = "committed"
+    UNKNOWN = "unknown"
+    SIMULATED = "simulated"
+    CANCELLED = "cancelled"
+    COMPENSATED = "compensated"
+
+
+class Mode(StrEnum):
+    """How a run goes about its task; `auto` is one of the others, chosen when the run begins."""
+
+    DIRECT = "direct"
+    REACT = "react"
+    PLAN_EXECUTE = "plan_execute"
+    AUTO = "auto"
 
 
 class EventKind(StrEnum):
@@ -265,6 +293,17 @@ class Limits:
     max_steps: int = 8
     tries_per_step: int = 3
     max_replans: int = 2
+    max_iterations: int = 6
+    """Rounds of planning and executing."""
+    same_calls: int = 3
+    """How often one tool may be called with the same normalised arguments."""
+    max_tool_calls: int = 40
+    max_llm_calls: int = 60
+    wall_seconds: int = 900
+    """Without the time that people take."""
+    max_tokens: int = 200_000
+    max_cost_usd: str = "2.00"
+    """Decimal string. A person may raise it, and that of tokens, when the run asks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -375,6 +414,44 @@ class ApprovalRequest:
     """What the graph is resumed with besides the decision, e.g. the edited plan."""
     applied_at: datetime | None = None
     """When a checkpoint after the pause was seen, i.e. the decision reached the graph."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """One call of a tool, written down before it is made."""
+
+    run_id: str
+    number: int
+    """1 for the run's first call."""
+    key: str
+    """Idempotency key, 64 hex digits: the same for every try of the same call."""
+    step_id: str
+    tool: str
+    version: int
+    effect: Effect
+    arguments: JsonObject
+    arguments_hash: str
+    """SHA-256 of tool and normalised arguments, by which loops are found."""
+    state: CallState
+    started_at: datetime
+    finished_at: datetime | None = None
+    error: str | None = None
+    observation: JsonObject | None = None
+    """What a committed call showed; given again instead of calling again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Meter:
+    """What a run has used up so far, pauses excluded."""
+
+    llm_calls: int = 0
+    tool_calls: int = 0
+    tokens: int = 0
+    """Input and output, as reported by the models; estimated for a call that reported none."""
+    cost: int = 0
+    """Pico-dollars of the calls whose price is known."""
+    unpriced_calls: int = 0
+    active_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True)

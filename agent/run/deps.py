@@ -10,18 +10,23 @@ from typing import Protocol
 
 from langchain_core.messages import AIMessage, BaseMessage
 
-from agent.records import JsonObject, Limits, PlanStep
+from agent.records import EventKind, JsonObject, Limits, Meter, PlanStep
+from agent.run.policy import Behaviour
 from agent.tools.registry import Observation, Tool, ToolRegistry
 
 
 class Models(Protocol):
-    """The model calls that a run makes."""
+    """The model calls that a run makes, each counted before it is made and marked with its role.
 
-    def ask(self, messages: Sequence[BaseMessage], function: JsonObject) -> str | JsonObject:
+    A role is `planning`, `execution`, `check` or `synthesis`. LimitError if a limit forbids the call, AskError if a
+    person has to raise a budget first.
+    """
+
+    def ask(self, role: str, messages: Sequence[BaseMessage], function: JsonObject) -> str | JsonObject:
         """The function's arguments as the model gave them, or its prose if it called nothing."""
 
-    def turn(self, messages: Sequence[BaseMessage], tool: Tool | None) -> AIMessage:
-        """One turn with at most one tool on offer."""
+    def turn(self, role: str, messages: Sequence[BaseMessage], tools: Sequence[Tool] = ()) -> AIMessage:
+        """One turn with these tools on offer."""
 
 
 class Recorder(Protocol):
@@ -33,6 +38,12 @@ class Recorder(Protocol):
     def is_approved(self, plan_hash: str) -> bool:
         """Whether a person's decision names this plan hash."""
 
+    def tell(self, kind: EventKind, text: str, *, step_id: str | None = None, once: str | None = None) -> None:
+        """Add a line to the run's history."""
+
+    def tool_health(self) -> dict[str, JsonObject]:
+        """`{calls, failed}` of the last calls of each tool that failed lately."""
+
 
 class Tracing(Protocol):
     """Spans around the run's own parts, and what model and tool spans inside them are marked with."""
@@ -40,12 +51,16 @@ class Tracing(Protocol):
     def part(self, name: str, *, kind: str, step: str | None = None, attempt: int = 0) -> AbstractContextManager[None]:
         """Open a span for a part of the run (a plan, a try of a step, the answer) and mark what happens inside."""
 
-    def role(self, role: str) -> AbstractContextManager[None]:
-        """Mark the model calls inside: `planning`, `execution`, `check` or `synthesis`."""
 
+class CallTool(Protocol):
+    """Makes a tool call that the contract covers, once.
 
-CallTool = Callable[[Tool, JsonObject, PlanStep, int], Observation]
-"""Call a tool for a try of a step. ToolError is for the model; any other exception ends the try."""
+    ToolError is for the model; AskError when a person has to say yes first; LimitError when a limit forbids it; any
+    other exception ends the try.
+    """
+
+    def __call__(self, tool: Tool, arguments: JsonObject, step: PlanStep, attempt: int, *, seen: bool) -> Observation:
+        """Call it. `seen`: a person saw exactly these arguments and said yes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,4 +73,11 @@ class Deps:
     tracing: Tracing
     call_tool: CallTool
     limits: Limits
+    behaviour: Behaviour
+    meter: Callable[[], Meter]
+    """What the run has used up so far."""
     now: Callable[[], datetime]
+    wait: Callable[[float], bool]
+    """Let seconds pass; False if the run should stop instead of going on."""
+    pause: Callable[[JsonObject], JsonObject]
+    """Stop until a person decided about the payload; the decision, when the node runs again from its first line."""

@@ -5,9 +5,13 @@ Only JSON: a checkpoint must open without this code, and nothing in it may need 
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping
-from typing import Annotated, TypedDict
+from datetime import datetime
+from typing import Annotated, Any, TypedDict
 
+from agent.planning.hashing import canonical_json
+from agent.planning.ordering import ready_steps
 from agent.records import JsonObject, Plan, PlanStep, StepStatus
 
 
@@ -17,12 +21,21 @@ def merge(old: Mapping[str, object], new: Mapping[str, object]) -> dict[str, obj
     return {key: value for key, value in joined.items() if value is not None}
 
 
+def latest(old: object, new: object) -> object:
+    """A reducer for what several steps of a wave may say at once: the last word stays."""
+    return new
+
+
 class RunState(TypedDict, total=False):
-    """One thread's state. Keyed mappings go by step id."""
+    """One thread's state. Keyed mappings go by step id; a call of the free mode counts as a step (`c1`, `c2`, …)."""
 
     run_id: str
     """The run that the thread belongs to."""
     task: str
+    mode: str
+    """How the run goes about the task: `direct`, `react` or `plan_execute`."""
+    mode_reason: str | None
+    """Why, in one sentence, if the model chose."""
     plan: JsonObject | None
     """`Plan.to_json()` of the current version."""
     plan_rounds: int
@@ -40,12 +53,30 @@ class RunState(TypedDict, total=False):
     """Failed tries; a try that a crash cut off is not one."""
     errors: Annotated[dict[str, str], merge]
     """Why the last try of a step failed, as one sentence."""
+    triggers: Annotated[dict[str, str], merge]
+    """What kind of failure a blocked step ended with: the word by which a replan is asked for."""
+    retry_at: Annotated[dict[str, str], merge]
+    """When a failed step may be tried again, RFC 3339."""
+    since: Annotated[dict[str, int], merge]
+    """The plan version in which a step first stood as it stands now."""
     results: Annotated[dict[str, JsonObject], merge]
     """`StepResult` of each completed step."""
-    stop_reason: str | None
-    error: str | None
+    asked: Annotated[dict[str, JsonObject], merge]
+    """What a step waits for a person for: the payload of a request."""
+    answered: Annotated[dict[str, JsonObject], merge]
+    """What the person said, until the step is done."""
+    trigger: JsonObject | None
+    """Why a new plan is wanted: `{kind, step_id, reason}`; None when none is."""
+    replans: int
+    reflections: int
+    turns: Annotated[list[JsonObject], operator.add]
+    """The model's turns in the free mode: `{text, calls: [{id, tool, arguments}]}`."""
+    stop_reason: Annotated[str | None, latest]
+    error: Annotated[str | None, latest]
     answer: str | None
     sources: list[JsonObject]
+    current: str
+    """The step that one task of a wave is about; never in a checkpoint's own values."""
 
 
 class StepResult(TypedDict):
@@ -74,16 +105,51 @@ def status_of(state: RunState, step_id: str) -> StepStatus:
     return StepStatus(state.get("statuses", {}).get(step_id, StepStatus.PENDING))
 
 
-def next_step(state: RunState) -> PlanStep | None:
-    """The first pending step, in plan order, whose dependencies are all completed; None when there is none."""
+def ready(state: RunState) -> list[PlanStep]:
+    """The steps that can be tried now, in plan order: pending, all dependencies completed, nobody asked about them."""
     plan = plan_of(state)
     if plan is None:
-        return None
-    for step in plan.steps:
-        ready = all(status_of(state, other) is StepStatus.COMPLETED for other in step.dependencies)
-        if ready and status_of(state, step.id) is StepStatus.PENDING:
-            return step
-    return None
+        return []
+    statuses = {step.id: status_of(state, step.id) for step in plan.steps}
+    asked = state.get("asked", {})
+    return [step for step in ready_steps(plan.steps, statuses) if step.id not in asked]
+
+
+def seconds_to_wait(state: RunState, step_id: str, now: datetime) -> float:
+    """How long a failed step is still left alone."""
+    at = state.get("retry_at", {}).get(step_id)
+    return max(0.0, (datetime.fromisoformat(at) - now).total_seconds()) if at else 0.0
+
+
+def with_plan(state: RunState, new: Plan) -> RunState:
+    """Make `new` the current version. A completed step that stands in it unchanged stays completed, with its result.
+
+    Everything else begins anew, and no approval of an older version holds.
+    """
+    old = plan_of(state)
+    before = {step.id: canonical_json(step.to_json()) for step in old.steps} if old else {}
+    same = {step.id for step in new.steps if before.get(step.id) == canonical_json(step.to_json())}
+    kept = {step_id for step_id in same if status_of(state, step_id) is StepStatus.COMPLETED}
+    gone = {step_id for step_id in before if step_id not in kept}
+    forgotten: dict[str, Any] = dict.fromkeys(gone)
+    since = state.get("since", {})
+    return {
+        "plan": new.to_json(),
+        "approved_hash": None,
+        "trigger": None,
+        "statuses": {**forgotten, **{step.id: str(StepStatus.PENDING) for step in new.steps if step.id not in kept}},
+        "results": forgotten,
+        "tries": forgotten,
+        "errors": forgotten,
+        "triggers": forgotten,
+        "retry_at": forgotten,
+        "asked": forgotten,
+        "answered": forgotten,
+        "since": {
+            **forgotten,
+            **{step.id: since.get(step.id, 1) if step.id in kept else new.version for step in new.steps},
+        },
+    }
 
 
 def earlier_results(state: RunState, step: PlanStep) -> list[JsonObject]:
@@ -108,3 +174,17 @@ def _earlier(step: PlanStep, result: JsonObject, *, whole: bool) -> JsonObject:
         "criterion_met": result["criterion_met"],
     }
     return {**summary, "observation": result["observation"]} if whole else summary
+
+
+def progress_summary(state: RunState) -> list[JsonObject]:
+    """What a planner may know of the steps: id, status, key result and whether the criterion is met, never logs."""
+    plan = plan_of(state)
+    return [_summary(state, step) for step in (plan.steps if plan else ())]
+
+
+def _summary(state: RunState, step: PlanStep) -> JsonObject:
+    result = state.get("results", {}).get(step.id)
+    told: JsonObject = {"step_id": step.id, "description": step.description, "status": str(status_of(state, step.id))}
+    if result is not None:
+        return {**told, "key_result": result["key_result"], "criterion_met": result["criterion_met"]}
+    return {**told, "error": state.get("errors", {}).get(step.id)}

@@ -46,6 +46,7 @@ from agent.store.columns import UtcDateTime
 from agent.store.conditions import holds, is_plan, is_request, is_run, is_step, of_step, runnable_query
 from agent.store.engine import Database
 from agent.store.errors import AlreadyDecidedError, StaleHashError, StaleLeaseError
+from agent.store.ledger import Ledger
 from agent.store.migrate import migrate
 from agent.store.rows import (
     artifact_from_row,
@@ -103,6 +104,8 @@ class RecordStore:
     def __init__(self, database: Database, is_dead: Callable[[str], bool]) -> None:
         self._database = database
         self._is_dead = is_dead
+        self.ledger = Ledger(database)
+        """What runs did and used up: tool calls and meters."""
 
     def __enter__(self) -> RecordStore:
         return self

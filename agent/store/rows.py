@@ -12,7 +12,9 @@ from agent.records import (
     ApprovalRequest,
     Artifact,
     AttemptStatus,
+    CallState,
     Decision,
+    Effect,
     EventKind,
     Limits,
     Plan,
@@ -27,6 +29,7 @@ from agent.records import (
     StepAttempt,
     StepProgress,
     StepStatus,
+    ToolCall,
 )
 
 Columns = dict[str, Any]
@@ -114,6 +117,11 @@ def event_from_row(row: AnyRow) -> RunEvent:
 def artifact_from_row(row: AnyRow) -> Artifact:
     """A file that a run made."""
     return Artifact(**_picked(Artifact, row))
+
+
+def call_from_row(row: AnyRow) -> ToolCall:
+    """One call of a tool."""
+    return ToolCall(**{**_picked(ToolCall, row), "effect": Effect(row.effect), "state": CallState(row.state)})
 
 
 def _picked(record: type[Any], row: AnyRow) -> Columns:

@@ -17,7 +17,7 @@ from sqlalchemy import (
 
 from agent.store.columns import Json, UtcDateTime, Words
 
-HEAD = "0001"
+HEAD = "0002"
 """The newest migration. Here, so that opening a migrated database does not need alembic."""
 
 metadata = MetaData(
@@ -204,6 +204,41 @@ artifacts = Table(
     Column("bytes", BigInteger, nullable=False),
     Column("sha256", Words, nullable=False),
     Column("created_at", UtcDateTime, nullable=False),
+    _of_run(),
+)
+
+tool_calls = Table(
+    "tool_calls",
+    metadata,
+    Column("project", Words, primary_key=True),
+    Column("run_id", Words, primary_key=True),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("key", Words, nullable=False),
+    Column("step_id", Words, nullable=False),
+    Column("tool", Words, nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("effect", Words, nullable=False),
+    Column("arguments", Json, nullable=False),
+    Column("arguments_hash", Words, nullable=False),
+    Column("state", Words, nullable=False),
+    Column("started_at", UtcDateTime, nullable=False),
+    Column("finished_at", UtcDateTime),
+    Column("error", Words),
+    Column("observation", Json),
+    _of_run(),
+    Index(None, "project", "run_id", "key"),
+)
+
+meters = Table(
+    "run_meters",
+    metadata,
+    Column("project", Words, primary_key=True),
+    Column("run_id", Words, primary_key=True),
+    Column("llm_calls", Integer, nullable=False),
+    Column("tokens", BigInteger, nullable=False),
+    Column("cost", BigInteger, nullable=False),
+    Column("unpriced_calls", Integer, nullable=False),
+    Column("active_ms", BigInteger, nullable=False),
     _of_run(),
 )
 
