@@ -45,7 +45,7 @@ class Tracing(Protocol):
 
 
 CallTool = Callable[[Tool, JsonObject, PlanStep, int], Observation]
-"""Call a tool for a try of a step. ToolError is for the model; any other exception ends the try."""
+"""Call a tool for a try of a step. A ToolError about an argument is for the model; any other exception ends the try."""
 
 
 @dataclass(frozen=True, slots=True)
