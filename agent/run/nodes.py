@@ -28,7 +28,7 @@ from agent.records import JsonObject, Plan, PlanSource, PlanStep, RequestKind, S
 from agent.run.deps import Deps
 from agent.run.state import RunState, StepResult, earlier_results, next_step, plan_of, status_of
 from agent.store.errors import StaleLeaseError
-from agent.tools.registry import Observation, ToolError
+from agent.tools.registry import ErrorKind, Observation, ToolError
 from traces.errors import TracesError
 
 T = TypeVar("T")
@@ -138,7 +138,7 @@ def _fall_back(state: RunState, refused: ParsedPlan, deps: Deps) -> RunState:
     """The generic plan; the reasons why the model's own was refused go with it as repairs."""
     previous = plan_of(state)
     parsed = parse_plan(
-        fallback_plan(state["task"], deps.registry),
+        fallback_plan(state["task"], deps.registry.ready),
         deps.registry,
         goal=state["task"],
         max_steps=deps.limits.max_steps,
@@ -287,6 +287,8 @@ def _tool_turns(
             arguments = _covered(step, call)
             return arguments, deps.call_tool(tool, arguments, step, attempt)
         except ToolError as error:
+            if error.kind is not ErrorKind.BAD_ARGUMENT:
+                raise
             refused = error.message
             messages = [*messages, answer, *_answers(answer, call, error)]
     raise ToolError(f"{tool.name} refused {TOOL_TURNS} calls: {refused}")
@@ -341,9 +343,16 @@ def failed_try(state: RunState, step: PlanStep, error: Exception, deps: Deps) ->
     """Count a failed try: the step is tried again, or blocked, and what depends on it skipped."""
     tries = state.get("tries", {}).get(step.id, 0) + 1
     update: RunState = {"tries": {step.id: tries}, "errors": {step.id: one_sentence(error)}}
-    if tries >= deps.limits.tries_per_step or is_refusal(error):
+    if tries >= deps.limits.tries_per_step or is_refusal(error) or _must_not_repeat(step, error, deps):
         update["statuses"] = _blocked(state, step)
     return update
+
+
+def _must_not_repeat(step: PlanStep, error: Exception, deps: Deps) -> bool:
+    """Whether a tool failed in a way after which the same call must not be made again."""
+    if not isinstance(error, ToolError) or step.tool is None or error.kind is ErrorKind.BAD_ARGUMENT:
+        return False
+    return error.kind not in deps.registry[step.tool].retryable
 
 
 def _blocked(state: RunState, step: PlanStep) -> dict[str, str]:

@@ -28,7 +28,7 @@ from agent.records import (
 from agent.run.deps import CallTool
 from agent.run.lease import Lease
 from agent.tools.calling import call_tool
-from agent.tools.registry import Observation, Tool, ToolContext
+from agent.tools.registry import Observation, Tool, ToolContext, idempotency_key
 
 if TYPE_CHECKING:
     from agent.run.usecases import Plandeck
@@ -109,6 +109,7 @@ def tool_caller(app: Plandeck, run: Run, artifacts: Path, lease: Lease) -> CallT
             attempt=attempt,
             artifacts=artifacts,
             now=app.now,
+            idempotency_key=idempotency_key(run.run_id, step.id, 1) if tool.acts else None,
         )
         lease.check()
         observation = call_tool(tool, arguments, context)

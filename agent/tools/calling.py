@@ -10,23 +10,21 @@ from typing import Any
 
 from langchain_core.tools import StructuredTool
 
-from agent.errors import AgentError
 from agent.records import JsonObject
-from agent.tools.registry import Observation, Tool, ToolContext
-
-
-class ToolTimeoutError(AgentError):
-    """A tool did not come back in time; it ends the attempt, since nobody knows what it did."""
-
-    code = "tool_timeout"
+from agent.tools.registry import ErrorKind, Observation, Tool, ToolContext, ToolError
 
 
 def call_tool(tool: Tool, arguments: JsonObject, context: ToolContext) -> Observation:
-    """What the tool showed. ToolError is for the model to mend; ToolTimeoutError and others end the attempt.
+    """What the tool showed, or a ToolError that says by its kind what may be done.
+
+    Where a tool acts on the world and does not come back in time, or breaks, its outcome is unknown, never a mere
+    timeout or failure. Whatever else a tool raises is handed on as it is.
 
     The tool runs in a thread of its own, with the caller's context variables. One that does not come back is left
     behind: it holds up neither the run nor the end of the process.
     """
+    if tool.missing is not None:
+        raise ToolError(f"{tool.name} is not configured: set {tool.missing}.", kind=ErrorKind.NOT_CONFIGURED)
     typed = tool.validate(arguments)
     seen: list[Observation] = []
 
@@ -45,9 +43,26 @@ def call_tool(tool: Tool, arguments: JsonObject, context: ToolContext) -> Observ
     )
     thread.start()
     if not wait([future], tool.timeout_seconds).done:
-        raise ToolTimeoutError(f"{tool.name} did not answer within {tool.timeout_seconds:g} s.")
-    future.result()
+        raise _late(tool)
+    try:
+        future.result()
+    except ToolError:
+        raise
+    except Exception as error:
+        if not tool.acts:
+            raise
+        raise ToolError(
+            f"{tool.name} broke ({type(error).__name__}: {error}); whether it did anything is unknown.",
+            kind=ErrorKind.OUTCOME_UNKNOWN,
+        ) from error
     return seen[0]
+
+
+def _late(tool: Tool) -> ToolError:
+    late = f"{tool.name} did not answer within {tool.timeout_seconds:g} s"
+    if tool.acts:
+        return ToolError(f"{late}; whether it did anything is unknown.", kind=ErrorKind.OUTCOME_UNKNOWN)
+    return ToolError(f"{late}.", kind=ErrorKind.TIMEOUT)
 
 
 def as_langchain_tool(tool: Tool, run: Callable[..., str]) -> StructuredTool:

@@ -6,6 +6,8 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
+from enum import StrEnum
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +17,52 @@ from agent.errors import AgentError, ConfigurationError
 from agent.records import Effect, JsonObject, JsonValue
 
 
-class ToolError(AgentError):
-    """A failure that a model can act on (a bad argument, an unknown column); it comes back as an observation.
+class ErrorKind(StrEnum):
+    """What kind of failure a tool call ended with: what may be done about it depends on nothing else."""
 
-    Anything else that a tool raises is an exception of the step and ends the attempt.
+    TIMEOUT = "timeout"
+    """It took too long, and nothing was done by it."""
+    RATE_LIMITED = "rate_limited"
+    UNAVAILABLE = "unavailable"
+    """The other side cannot be reached, or answered that it is broken."""
+    BAD_ARGUMENT = "bad_argument"
+    """For the model to mend: it comes back as an observation."""
+    PERMISSION_DENIED = "permission_denied"
+    NOT_CONFIGURED = "not_configured"
+    """A setting is missing; the message names it."""
+    MISSING_INPUT = "missing_input"
+    """For a person to answer."""
+    OUTCOME_UNKNOWN = "outcome_unknown"
+    """An effect was begun, and nobody knows whether it happened: a person has to look, it is never repeated."""
+    FAILED = "failed"
+    """Anything else; the same call would fail again."""
+
+
+RETRYABLE = frozenset({ErrorKind.TIMEOUT, ErrorKind.RATE_LIMITED, ErrorKind.UNAVAILABLE})
+"""After these the same call may work later."""
+
+
+class ToolError(AgentError):
+    """A tool call that did not do what was asked.
+
+    `kind` says what may be done about it; `code` is finer and the tool's own. `retry_after` are the seconds that the
+    other side asked to wait, None if it did not say. Anything else that a tool raises is an exception of the step and
+    ends the attempt.
     """
 
     code = "tool_error"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        kind: ErrorKind = ErrorKind.BAD_ARGUMENT,
+        code: str | None = None,
+        retry_after: float | None = None,
+    ) -> None:
+        super().__init__(message, code=code or (None if kind is ErrorKind.BAD_ARGUMENT else str(kind)))
+        self.kind = kind
+        self.retry_after = retry_after
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +102,17 @@ class ToolContext:
     artifacts: Path
     """Folder of the run's files; it exists."""
     now: Callable[[], datetime]
+    idempotency_key: str | None = None
+    """Identifies an intended effect (see `idempotency_key`); None for a call that has none."""
+
+
+def idempotency_key(run_id: str, step_id: str, call: int) -> str:
+    """The key of an effect: the same for every try of the same intended call, different for any other.
+
+    `call` is the number of the intended call within its step, 1 for the first: a try that failed does not count, an
+    effect that is wanted once more does.
+    """
+    return sha256(json.dumps([run_id, step_id, call]).encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +128,11 @@ class Tool:
     run: Callable[[Any, ToolContext], Observation]
     timeout_seconds: float = 30.0
     idempotent: bool = True
+    """Whether the same call made twice does no more than made once."""
+    retryable: frozenset[ErrorKind] = RETRYABLE
+    """After which failures the same call may be made again."""
+    missing: str | None = None
+    """The settings without which it cannot work, where they are not set; None for a tool that is ready."""
     details: Callable[[], str] = field(default=lambda: "")
     """What a model has to know beyond the summary, worked out when asked (e.g. the database's schema)."""
 
@@ -84,6 +141,11 @@ class Tool:
         """Summary and details: what planner and executor are told."""
         details = self.details()
         return f"{self.summary}\n{details}" if details else self.summary
+
+    @property
+    def acts(self) -> bool:
+        """Whether a call does something outside of the run's own folder."""
+        return self.effect.gravity > Effect.DRAFT.gravity
 
     @property
     def schema(self) -> JsonObject:
@@ -132,14 +194,19 @@ class ToolRegistry:
         """Name to version, as a run pins them."""
         return {tool.name: tool.version for tool in self}
 
+    @property
+    def ready(self) -> list[Tool]:
+        """The tools whose settings are there, in order: what a planner may choose from."""
+        return [tool for tool in self if tool.missing is None]
+
     def effect_of(self, name: str | None) -> Effect:
         """The effect of a tool; a step without a tool only reads."""
         return Effect.READ if name is None else self[name].effect
 
     def describe(self) -> str:
-        """The tool list of the planning prompt: name, effect, description, argument schema."""
+        """The tool list of the planning prompt: name, effect, description, argument schema of each that is ready."""
         return "\n\n".join(
             f"### {tool.name}\nEffect: {tool.effect}\n{tool.description}\n"
             f"Arguments (JSON Schema): {json.dumps(tool.schema, ensure_ascii=False)}"
-            for tool in self
+            for tool in self.ready
         )
