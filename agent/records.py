@@ -49,12 +49,13 @@ class StepStatus(StrEnum):
 
 
 class AttemptStatus(StrEnum):
-    """How one try of a step ended. `interrupted`: its process died or lost the run."""
+    """How one try of a step ended. `interrupted`: its process died or lost the run; `paused`: it waits for a person."""
 
     RUNNING = "running"
     COMPLETED = "completed"
     FAILED = "failed"
     INTERRUPTED = "interrupted"
+    PAUSED = "paused"
 
 
 class Effect(StrEnum):
@@ -166,6 +167,7 @@ class EventKind(StrEnum):
     """What a line of a run's history tells."""
 
     ASKED = "asked"
+    MODE_CHOSEN = "mode_chosen"
     PLAN_PROPOSED = "plan_proposed"
     PLAN_WAITS = "plan_waits"
     APPROVED = "approved"

@@ -6,7 +6,7 @@ Nothing leaves here but a plan that passed every check of `validation`, or the r
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from agent.planning.hashing import plan_hash
@@ -116,6 +116,11 @@ def check_plan(
         source=source,
     )
     return ParsedPlan(plan, (), (), Outcome.OK)
+
+
+def frozen(plan: Plan, steps: tuple[PlanStep, ...], repairs: tuple[str, ...]) -> Plan:
+    """The plan with these steps and repairs, and the hash that belongs to them."""
+    return replace(plan, steps=steps, repairs=repairs, hash=plan_hash(plan.goal, steps))
 
 
 def truncated(steps: Sequence[PlanStep], max_steps: int) -> tuple[tuple[PlanStep, ...], tuple[str, ...]]:

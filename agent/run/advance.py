@@ -23,6 +23,7 @@ from agent.records import (
     Decision,
     EventKind,
     JsonObject,
+    Mode,
     Plan,
     RequestKind,
     RequestStatus,
@@ -32,9 +33,10 @@ from agent.records import (
     StepStatus,
     StopReason,
 )
+from agent.run.completing import sources_of
+from agent.run.failing import one_sentence
 from agent.run.graph import RECURSION_LIMIT, AgentGraph
 from agent.run.lease import Lease, leased
-from agent.run.nodes import one_sentence, sources_of
 from agent.run.projection import closed_attempts, progress, step_event
 from agent.run.state import RunState, plan_of
 from agent.run.tracing import RunTracing
@@ -92,10 +94,12 @@ class _Advance:
         """
         self.tracing = RunTracing(self.run, self.sink)
         try:
-            self.graph: AgentGraph = self.app.graph_for(self.run, self.lease, self.tracing)
+            deps = self.app.deps_for(self.run, self.lease, self.tracing, self.stopping)
+            self.graph: AgentGraph = self.app.graph_for(deps, self.lease)
             with self.tracing.segment():
                 self._note_cut_off(self.graph.get_state(self.config))
                 self._drive()
+            deps.meter.flush()
         except (StaleLeaseError, StorageError, TracesError):
             raise
         except Exception as error:  # the boundary: whatever user code, model or tool raised fails the run
@@ -135,11 +139,14 @@ class _Advance:
             if any(request.status is RequestStatus.PENDING for request in requests):
                 self._update(status=RunStatus.WAITING_HUMAN)
                 return
-            given = self._input(requests) if begun else {"task": self.run.task, "run_id": self.run.run_id}
+            given = self._input(requests) if begun else self._beginning()
             self._stream(given, snapshot)
 
+    def _beginning(self) -> RunState:
+        return {"task": self.run.task, "run_id": self.run.run_id, "mode": self.run.mode}
+
     def _stream(self, given: Any, snapshot: StateSnapshot) -> None:
-        planning = not (snapshot.values or {}).get("plan") or _sends_back(given)
+        planning = _will_plan(cast(RunState, snapshot.values) or self._beginning(), given)
         self._update(
             status=RunStatus.PLANNING if planning else RunStatus.EXECUTING,
             started_at=self.run.started_at or self.app.now(),
@@ -178,10 +185,7 @@ class _Advance:
         )
         stored = self.app.records.put_request(made, fence=self.fence)
         if stored.status is RequestStatus.PENDING:
-            waits = (
-                "a question waits" if kind is RequestKind.QUESTION else f"plan version {value['plan']['version']} waits"
-            )
-            self._event(EventKind.PLAN_WAITS, waits, once=f"waits:{stored.request_id}")
+            self._event(EventKind.PLAN_WAITS, _waits(kind, value), once=f"waits:{stored.request_id}")
         return stored
 
     def _input(self, requests: list[ApprovalRequest]) -> Any:
@@ -293,6 +297,15 @@ class _Advance:
         )
 
 
+def _waits(kind: RequestKind, payload: JsonObject) -> str:
+    """The line about a pause in the run's history."""
+    if kind is RequestKind.PLAN:
+        return f"plan version {payload['plan']['version']} waits"
+    if kind is RequestKind.TOOL_CALL:
+        return f"{payload['step_id']} waits for leave to call {payload['tool']}"
+    return "a question waits"
+
+
 def _answer(request: ApprovalRequest) -> JsonObject:
     """A decision as the graph is resumed with it."""
     return {
@@ -302,6 +315,13 @@ def _answer(request: ApprovalRequest) -> JsonObject:
         "note": request.note,
         "value": request.value,
     }
+
+
+def _will_plan(state: RunState, given: Any) -> bool:
+    """Whether the model will be asked for a plan next."""
+    if state.get("mode") in (Mode.DIRECT, Mode.REACT):
+        return False
+    return not state.get("plan") or _sends_back(given)
 
 
 def _sends_back(given: Any) -> bool:

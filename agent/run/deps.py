@@ -59,8 +59,24 @@ class CallTool(Protocol):
     other exception ends the try.
     """
 
-    def __call__(self, tool: Tool, arguments: JsonObject, step: PlanStep, attempt: int, *, seen: bool) -> Observation:
-        """Call it. `seen`: a person saw exactly these arguments and said yes."""
+    def __call__(
+        self, tool: Tool, arguments: JsonObject, step: PlanStep, attempt: int, *, seen: bool, version: int | None
+    ) -> Observation:
+        """Call it.
+
+        `seen`: a person saw exactly these arguments and said yes. `version`: the plan version in which the step first
+        stood as it stands; None where no plan was approved.
+        """
+
+
+class UsedUp(Protocol):
+    """What the run uses up."""
+
+    def used(self) -> Meter:
+        """So far, time included."""
+
+    def flush(self) -> None:
+        """Write it down."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +90,7 @@ class Deps:
     call_tool: CallTool
     limits: Limits
     behaviour: Behaviour
-    meter: Callable[[], Meter]
-    """What the run has used up so far."""
+    meter: UsedUp
     now: Callable[[], datetime]
     wait: Callable[[float], bool]
     """Let seconds pass; False if the run should stop instead of going on."""

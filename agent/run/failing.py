@@ -9,11 +9,10 @@ from typing import TypeVar
 from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_attempt
 
 from agent.errors import AgentError, StorageError
-from agent.models.failures import is_refusal, is_transient, retry_after
+from agent.models.failures import is_refusal, is_transient
 from agent.records import JsonObject, StopReason
 from agent.store.errors import StaleLeaseError
-from agent.tools.calling import ToolTimeoutError
-from agent.tools.registry import ToolError
+from agent.tools.registry import RETRYABLE, ErrorKind, Tool, ToolError
 from traces.errors import TracesError
 
 T = TypeVar("T")
@@ -83,23 +82,22 @@ def trigger_of(error: BaseException) -> str:
     return "execution_error"
 
 
-def is_final(error: BaseException) -> bool:
+def is_final(error: BaseException, tool: Tool | None) -> bool:
     """Whether trying again cannot help: a permission that is missing, a provider that refuses, a person's no."""
     if isinstance(error, RefusedCallError | EmptyObservationError):
         return True
-    if isinstance(error, ToolError):
-        return error.final
+    if isinstance(error, ToolError) and tool is not None:
+        return error.kind is not ErrorKind.BAD_ARGUMENT and error.kind not in tool.retryable
     return is_refusal(error)
 
 
 def seconds_before_retry(error: BaseException, tries: int) -> float:
     """How long to leave a failed step alone: as told by the other side, else longer with each try, with jitter."""
-    told = retry_after(error)
+    told: float | None = getattr(error, "retry_after", None)  # of ToolError and ModelError
     if told is not None:
         return told
-    if is_transient(error) or isinstance(error, ToolTimeoutError) or (isinstance(error, ToolError) and error.passing):
-        return _backoff(tries)
-    return 0.0
+    passing = error.kind in RETRYABLE if isinstance(error, ToolError) else is_transient(error)
+    return _backoff(tries) if passing else 0.0
 
 
 def _backoff(tries: int) -> float:

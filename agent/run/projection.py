@@ -12,12 +12,13 @@ from agent.run.state import RunState, status_of
 
 
 def progress(run_id: str, plan: Plan, state: RunState, attempts: list[StepAttempt]) -> list[StepProgress]:
-    """How far each step is, in plan order."""
+    """How far each step is, in plan order. Tries of a step that an older version had as it stands count."""
     return [_step_progress(run_id, plan, step.id, state, attempts) for step in plan.steps]
 
 
 def _step_progress(run_id: str, plan: Plan, step_id: str, state: RunState, attempts: list[StepAttempt]) -> StepProgress:
-    tried = [item for item in attempts if item.step_id == step_id and item.plan_version == plan.version]
+    first = state.get("since", {}).get(step_id, plan.version)
+    tried = [item for item in attempts if item.step_id == step_id and first <= item.plan_version <= plan.version]
     result = state.get("results", {}).get(step_id)
     running = any(item.status is AttemptStatus.RUNNING for item in tried)
     return StepProgress(
@@ -42,6 +43,8 @@ def closed_attempts(state: RunState, attempts: list[StepAttempt], now: datetime)
         result = state.get("results", {}).get(item.step_id)
         if result is not None:
             closed.append(_ended(item, AttemptStatus.COMPLETED, datetime.fromisoformat(result["finished_at"]), None))
+        elif item.step_id in state.get("asked", {}):
+            closed.append(_ended(item, AttemptStatus.PAUSED, now, None))
         elif state.get("tries", {}).get(item.step_id, 0) > _failures(attempts, item):
             closed.append(_ended(item, AttemptStatus.FAILED, now, state["errors"][item.step_id]))
     return closed

@@ -1,21 +1,11 @@
-"""The nodes' dependencies as they are in production: models, records, tools."""
+"""What nodes write and ask of the records while they work."""
 
 from __future__ import annotations
 
-import hashlib
-import mimetypes
-from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage
-
-from agent.models.client import ask_function
-from agent.models.providers import Provider
 from agent.records import (
-    Artifact,
     Decision,
     EventKind,
     JsonObject,
@@ -25,36 +15,9 @@ from agent.records import (
     StepProgress,
     StepStatus,
 )
-from agent.run.deps import CallTool
-from agent.run.lease import Lease
-from agent.tools.calling import call_tool
-from agent.tools.registry import Observation, Tool, ToolContext, idempotency_key
 
 if TYPE_CHECKING:
     from agent.run.usecases import Plandeck
-
-
-@dataclass(frozen=True, slots=True)
-class RunModels:
-    """A chat model, asked in the way that its provider understands."""
-
-    model: BaseChatModel
-    provider: Provider
-
-    def ask(self, messages: Sequence[BaseMessage], function: JsonObject) -> str | JsonObject:
-        """The function's arguments as the model gave them, or its prose if it called nothing."""
-        return ask_function(self.model, self.provider, messages, function)
-
-    def turn(self, messages: Sequence[BaseMessage], tool: Tool | None) -> AIMessage:
-        """One turn with at most one tool on offer."""
-        if tool is None:
-            return self.model.invoke(list(messages))
-        offered = {"name": tool.name, "description": tool.description, "parameters": tool.schema}
-        bound = self.model.bind_tools([{"type": "function", "function": offered}])
-        answer = bound.invoke(list(messages))
-        if not isinstance(answer, AIMessage):
-            raise TypeError(f"The model answered with a {type(answer).__name__}.")
-        return answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,42 +61,13 @@ class RunRecorder:
             if request.kind is RequestKind.PLAN
         )
 
-
-def tool_caller(app: Plandeck, run: Run, artifacts: Path, lease: Lease) -> CallTool:
-    """Calls of a run's tools, with the files that they write put on record."""
-
-    def call(tool: Tool, arguments: JsonObject, step: PlanStep, attempt: int) -> Observation:
-        context = ToolContext(
-            run_id=run.run_id,
-            step_id=step.id,
-            attempt=attempt,
-            artifacts=artifacts,
-            now=app.now,
-            idempotency_key=idempotency_key(run.run_id, step.id, 1) if tool.acts else None,
+    def tell(self, kind: EventKind, text: str, *, step_id: str | None = None, once: str | None = None) -> None:
+        """Add a line to the run's history."""
+        self.app.records.add_event(
+            self.run.project, self.run.run_id, kind, text, self.app.now(), step_id=step_id, once=once
         )
-        lease.check()
-        observation = call_tool(tool, arguments, context)
-        for name in observation.artifacts:
-            _record_artifact(app, run, step, artifacts / name)
-        return observation
 
-    return call
-
-
-def _record_artifact(app: Plandeck, run: Run, step: PlanStep, file: Path) -> None:
-    content = file.read_bytes()
-    app.records.put_artifact(
-        run.project,
-        Artifact(
-            run_id=run.run_id,
-            name=file.name,
-            step_id=step.id,
-            media_type=mimetypes.guess_type(file.name)[0] or "text/plain",
-            bytes=len(content),
-            sha256=hashlib.sha256(content).hexdigest(),
-            created_at=app.now(),
-        ),
-    )
-    app.records.add_event(
-        run.project, run.run_id, EventKind.ARTIFACT_WRITTEN, f"{step.id} wrote {file.name}", app.now(), step_id=step.id
-    )
+    def tool_health(self) -> dict[str, JsonObject]:
+        """`{calls, failed}` of the last calls of each tool that failed lately, in any run of the project."""
+        counts = self.app.records.ledger.health(self.run.project)
+        return {tool: {"calls": calls, "failed": failed} for tool, (calls, failed) in counts.items() if failed}

@@ -21,7 +21,7 @@ def merge(old: Mapping[str, object], new: Mapping[str, object]) -> dict[str, obj
     return {key: value for key, value in joined.items() if value is not None}
 
 
-def latest(old: object, new: object) -> object:
+def latest(_: object, new: object) -> object:
     """A reducer for what several steps of a wave may say at once: the last word stays."""
     return new
 

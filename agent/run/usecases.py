@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import secrets
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
 from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.types import interrupt
 
 from agent.accounts import system_user
 from agent.errors import NotFoundError, RefusedError, StorageError
@@ -25,6 +28,7 @@ from agent.records import (
     JsonObject,
     JsonValue,
     Limits,
+    Mode,
     Plan,
     PlanSource,
     RequestKind,
@@ -33,27 +37,33 @@ from agent.records import (
     RunStatus,
 )
 from agent.run.advance import advance
+from agent.run.asking import Model, RunModels
+from agent.run.calling import RunCaller
 from agent.run.checkpointer import guarded, open_checkpointer
 from agent.run.deps import Deps
 from agent.run.graph import AgentGraph, build_graph
 from agent.run.lease import Lease
-from agent.run.recorder import RunModels, RunRecorder, tool_caller
+from agent.run.meter import RunMeter, raised_limits
+from agent.run.policy import Behaviour
+from agent.run.recorder import RunRecorder
 from agent.run.tracing import RunTracing
 from agent.settings import Settings
 from agent.store.gateway import RecordStore, open_record_store
 from agent.store.owners import this_process
 from agent.tools.builtin import build_registry
-from agent.tools.registry import ToolRegistry
+from agent.tools.registry import ToolError, ToolRegistry
 from traces.exporter import StoreExporter
 from traces.ingest import Ingest
 from traces.prices import PriceBook
+from traces.records import Usage
 from traces.store import SpanStore, open_span_store
 
 TASK_CHARACTERS = 20_000
 NAME_CHARACTERS = 200
 AGENT_NAME = "analyst"
 AGENT_VERSION = "1"
-MODE = "plan_execute"
+MODE = Mode.PLAN_EXECUTE
+WAIT_SLICE_SECONDS = 0.25
 OFFLINE_PRICE = {"id": "offline", "provider": "offline", "input": 0.25, "output": 2.0, "illustrative": True}
 """Dollars per million tokens that the offline model would cost if it cost something: pages mark them as made up."""
 
@@ -74,6 +84,16 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
+def wait_unless_stopped(app: Plandeck, run: Run, stopping: Callable[[], bool], seconds: float) -> bool:
+    """Let seconds pass; False as soon as the run should stop."""
+    end = time.monotonic() + seconds
+    while (left := end - time.monotonic()) > 0:
+        if stopping() or app.records.run(run.project, run.run_id).cancel_requested:
+            return False
+        time.sleep(min(WAIT_SLICE_SECONDS, left))
+    return True
+
+
 @dataclass(frozen=True, slots=True)
 class Plandeck:
     """The open product: everything that the use cases need. Tests replace any part of it."""
@@ -88,8 +108,10 @@ class Plandeck:
     model: BaseChatModel
     exporter: StoreExporter
     limits: Limits = field(default_factory=Limits)
+    behaviour: Behaviour = field(default_factory=Behaviour)
     now: Callable[[], datetime] = utc_now
     owner: str = field(default_factory=this_process)
+    wait: Callable[[Plandeck, Run, Callable[[], bool], float], bool] = field(default=wait_unless_stopped)
 
     @property
     def project(self) -> str:
@@ -107,20 +129,35 @@ class Plandeck:
             ) from error
         return folder
 
-    def graph_for(self, run: Run, lease: Lease, tracing: RunTracing) -> AgentGraph:
-        """The graph of one run, with everything its nodes need."""
-        artifacts = self.artifacts_of(run.run_id)
+    def deps_for(self, run: Run, lease: Lease, tracing: RunTracing, stopping: Callable[[], bool]) -> Deps:
+        """Everything that the nodes of one run need."""
         model, provider = self.model_of(run)
-        deps = Deps(
-            models=RunModels(model, provider),
+        executor = Model(model, provider)
+        meter = RunMeter(self.records.ledger, run, lease.fence, self._price_of(run))
+        return Deps(
+            models=RunModels(executor, executor, meter, tracing),
             registry=self.registry,
             recorder=RunRecorder(self, run, lease.fence),
             tracing=tracing,
-            call_tool=tool_caller(self, run, artifacts, lease),
+            call_tool=RunCaller(self, run, lease, meter, self.behaviour, self.artifacts_of(run.run_id)),
             limits=run.limits,
+            behaviour=self.behaviour,
+            meter=meter,
             now=self.now,
+            wait=partial(self.wait, self, run, stopping),
+            pause=interrupt,
         )
+
+    def graph_for(self, deps: Deps, lease: Lease) -> AgentGraph:
+        """The graph of one run."""
         return build_graph(deps, guarded(self.checkpointer, lease.check))
+
+    def _price_of(self, run: Run) -> Callable[[int, int], int | None]:
+        def price(input_tokens: int, output_tokens: int) -> int | None:
+            at = int(self.now().timestamp()) * 1_000_000_000
+            return self.prices.price(run.model, run.provider, Usage(input_tokens, output_tokens), at).cost
+
+        return price
 
     def model_of(self, run: Run) -> tuple[BaseChatModel, Provider]:
         """The model that the run began with, whatever is configured now; ConfigurationError if that cannot be had."""
@@ -173,8 +210,8 @@ def start_run(
         raise RefusedError("A thread's id is one line of at most 200 printable characters.", code="bad_thread")
     if agent != AGENT_NAME:
         raise NotFoundError(f"There is no agent called {agent!r}; the choice is: {AGENT_NAME}.")
-    if mode != MODE:
-        raise RefusedError(f"There is no mode {mode!r}; the choice is: {MODE}.", code="unknown_mode")
+    if mode not in list(Mode):
+        raise RefusedError(f"There is no mode {mode!r}; the choice is: {', '.join(Mode)}.", code="unknown_mode")
     key = secrets.token_hex(6)
     thread = thread_id or f"th-{key}"
     if app.records.run_of_thread(app.project, thread):
@@ -223,9 +260,10 @@ def decide(
         raise RefusedError("A rejection needs a reason: the person who asked will read it.", code="reason_missing")
     if decision is Decision.RESPOND and not str(value or note or "").strip():
         raise RefusedError("Say in words what should change, or what the answer is.", code="answer_missing")
-    if request.kind is RequestKind.QUESTION and decision in (Decision.APPROVE, Decision.EDIT):
-        raise RefusedError("A question is answered (respond) or rejected.", code="wrong_decision")
-    new_plan = _edited(app, request, plan) if decision is Decision.EDIT else None
+    _require_fitting(app, request, decision, value)
+    new_plan = _edited(app, request, plan) if decision is Decision.EDIT and request.kind is RequestKind.PLAN else None
+    run = app.records.run(app.project, request.run_id)
+    raises = decision is Decision.APPROVE and request.payload.get("about") == "budget"
     return app.records.decide(
         app.project,
         request_id,
@@ -237,7 +275,27 @@ def decide(
         note=note,
         value=new_plan.to_json() if new_plan else value,
         new_plan=new_plan,
+        new_limits=raised_limits(run.limits) if raises else None,
     )
+
+
+def _require_fitting(app: Plandeck, request: ApprovalRequest, decision: Decision, value: JsonValue) -> None:
+    """RefusedError for a decision that a request of this kind cannot take."""
+    budget = request.payload.get("about") == "budget"
+    if budget and decision not in (Decision.APPROVE, Decision.REJECT):
+        raise RefusedError("A budget is raised (approve) or not (reject).", code="wrong_decision")
+    if request.kind is RequestKind.QUESTION and not budget and decision in (Decision.APPROVE, Decision.EDIT):
+        raise RefusedError("A question is answered (respond) or rejected.", code="wrong_decision")
+    if request.kind is RequestKind.TOOL_CALL and decision is Decision.EDIT:
+        if not isinstance(value, dict):
+            raise RefusedError("An edited call needs its arguments as a JSON object.", code="arguments_missing")
+        tool = request.payload["tool"]
+        if tool not in app.registry:
+            raise RefusedError(f"There is no tool {tool} any more.", code="unknown_tool")
+        try:
+            app.registry[tool].validate(value)
+        except ToolError as error:
+            raise RefusedError(error.message, code="bad_arguments") from error
 
 
 def _edited(app: Plandeck, request: ApprovalRequest, plan: JsonObject | None) -> Plan:

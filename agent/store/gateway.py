@@ -33,6 +33,7 @@ from agent.records import (
     Decision,
     EventKind,
     JsonValue,
+    Limits,
     Plan,
     RequestStatus,
     Run,
@@ -481,8 +482,9 @@ class RecordStore:
         note: str | None = None,
         value: JsonValue = None,
         new_plan: Plan | None = None,
+        new_limits: Limits | None = None,
     ) -> ApprovalRequest:
-        """Decide a request once, whoever is first; the event and `new_plan` are stored in the same transaction.
+        """Decide a request once, whoever is first; the event and what is new are stored in the same transaction.
 
         AlreadyDecidedError (with the decided request) when it is not pending any more, StaleHashError when `hash` is
         not what waits, NotFoundError when there is no such request.
@@ -505,6 +507,9 @@ class RecordStore:
                 connection.execute(
                     update(schema.runs).where(is_run(project, before.run_id)).values(plan_version=new_plan.version)
                 )
+            if new_limits is not None:
+                limits = stored_columns({"limits": new_limits})
+                connection.execute(update(schema.runs).where(is_run(project, before.run_id)).values(limits))
             kind, text = decision_event(before.kind, decision, by, new_plan)
             append_event(connection, project, before.run_id, kind, text, at=at, once=f"decided:{request_id}")
             return read_request(connection, project, request_id)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import fields, replace
 
-from sqlalchemy import and_, func, insert, select, update
+from sqlalchemy import and_, case, func, insert, select, update
 
 from agent.errors import NotFoundError
 from agent.records import CallState, Meter, ToolCall
@@ -34,7 +34,9 @@ class Ledger:
             connection.execute(insert(calls).values(project=project, **columns_of(numbered)))
         return numbered
 
-    def close_call(self, project: str, run_id: str, number: int, *, fence: int | None = None, **columns: object) -> None:
+    def close_call(
+        self, project: str, run_id: str, number: int, *, fence: int | None = None, **columns: object
+    ) -> None:
         """Set `state`, `finished_at`, `error`, `observation` of a call by name; NotFoundError if there is none."""
         calls = schema.tool_calls
         one = and_(calls.c.project == project, calls.c.run_id == run_id, calls.c.number == number)
@@ -47,9 +49,7 @@ class Ledger:
     def calls(self, project: str, run_id: str) -> list[ToolCall]:
         """Every call of a run, in the order in which they were made."""
         calls = schema.tool_calls
-        query = (
-            select(calls).where(calls.c.project == project, calls.c.run_id == run_id).order_by(calls.c.number)
-        )
+        query = select(calls).where(calls.c.project == project, calls.c.run_id == run_id).order_by(calls.c.number)
         with self._database.read() as connection:
             return [call_from_row(row) for row in connection.execute(query)]
 
@@ -77,6 +77,21 @@ class Ledger:
         )
         with self._database.read() as connection:
             return {row.arguments_hash: row.times for row in connection.execute(query)}
+
+    def health(self, project: str, last: int = 200) -> dict[str, tuple[int, int]]:
+        """(calls, failed ones) of each tool among the project's last calls."""
+        calls = schema.tool_calls.c
+        newest = (
+            select(calls.tool, calls.state)
+            .where(calls.project == project, calls.state != str(CallState.INTENDED))
+            .order_by(calls.started_at.desc())
+            .limit(last)
+            .subquery()
+        )
+        failed = func.sum(case((newest.c.state == str(CallState.COMMITTED), 0), else_=1))
+        query = select(newest.c.tool, func.count().label("calls"), failed.label("failed")).group_by(newest.c.tool)
+        with self._database.read() as connection:
+            return {row.tool: (row.calls, int(row.failed)) for row in connection.execute(query)}
 
     def meter(self, project: str, run_id: str) -> Meter:
         """What the run has used up; nothing for a run that did nothing."""

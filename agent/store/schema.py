@@ -227,6 +227,7 @@ tool_calls = Table(
     Column("observation", Json),
     _of_run(),
     Index(None, "project", "run_id", "key"),
+    Index(None, "project", "started_at"),
 )
 
 meters = Table(

@@ -184,6 +184,10 @@ class ToolRegistry:
         """The tool of that name; KeyError if there is none."""
         return self._tools[name]
 
+    def get(self, name: str | None) -> Tool | None:
+        """The tool of that name, or None."""
+        return self._tools.get(name) if name is not None else None
+
     @property
     def names(self) -> list[str]:
         """Every name, in order."""

@@ -88,6 +88,7 @@ LOOKS: dict[type[StrEnum], dict[StrEnum, Look]] = {
         AttemptStatus.COMPLETED: Look(Slot.GREEN, _DONE, "completed"),
         AttemptStatus.FAILED: Look(Slot.RED, "error", "failed"),
         AttemptStatus.INTERRUPTED: Look(Slot.GRAY, "replay", "cut off"),
+        AttemptStatus.PAUSED: Look(Slot.YELLOW, _HAND, "waits for a person"),
     },
     RequestStatus: {
         RequestStatus.PENDING: Look(Slot.YELLOW, _HAND, "waits for you"),
@@ -113,6 +114,7 @@ LOOKS: dict[type[StrEnum], dict[StrEnum, Look]] = {
     },
     EventKind: {
         EventKind.ASKED: Look(Slot.GRAY, "person", "asked"),
+        EventKind.MODE_CHOSEN: Look(Slot.GRAY, "alt_route", "mode chosen"),
         EventKind.PLAN_PROPOSED: Look(Slot.GRAY, "edit_note", "plan proposed"),
         EventKind.PLAN_WAITS: Look(Slot.YELLOW, _HAND, "plan waits"),
         EventKind.APPROVED: Look(Slot.GREEN, _DONE, "approved"),

@@ -3,15 +3,18 @@ import threading
 import time
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import httpx
 import pytest
 from runs import Calls, approve, plan, run_to_pause, small_plandeck, step
 
 from agent.errors import ConfigurationError, RefusedError, StorageError
+from agent.planning.parsing import parse_plan
 from agent.planning.prompts import plan_messages
 from agent.records import AttemptStatus, Decision, EventKind, RequestStatus, RunStatus, StepStatus
-from agent.run import lease, nodes
+from agent.run import lease, pausing
+from agent.run.failing import ContractError
 from agent.run.usecases import Plandeck, advance, cancel_run, decide, pending_request, resume_thread, start_run
 from agent.run.worker import Worker
 
@@ -177,25 +180,12 @@ def test_a_thread_is_never_shared_by_two_runs(tmp_path: Path) -> None:
 
 
 def test_only_a_recorded_decision_is_a_yes() -> None:
-    with pytest.raises(nodes.ContractError):
-        decide_with_nothing()
-
-
-def decide_with_nothing() -> None:
-    from agent.planning.parsing import parse_plan
-    from agent.run.deps import Deps
-
-    class Undecided(dict[str, object]):
-        pass
-
     parsed = parse_plan(ONE_STEP, {"lookup": ("read", {})})  # type: ignore[dict-item]
     assert parsed.plan is not None
-    original = nodes.interrupt
-    nodes.interrupt = lambda _: {"decision": "None", "hash": parsed.plan.hash}  # type: ignore[assignment,union-attr]
-    try:
-        nodes.review({"task": "t", "plan": parsed.plan.to_json()}, object.__new__(Deps))
-    finally:
-        nodes.interrupt = original
+    undecided = {"decision": "None", "hash": parsed.plan.hash}
+    deps = SimpleNamespace(pause=lambda _: undecided)
+    with pytest.raises(ContractError):
+        pausing.review({"task": "t", "plan": parsed.plan.to_json()}, deps)  # type: ignore[arg-type]
 
 
 def test_questions_do_not_use_up_the_times_that_a_plan_may_be_sent_back(tmp_path: Path) -> None:

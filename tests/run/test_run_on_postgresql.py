@@ -15,4 +15,4 @@ def test_a_run_goes_the_whole_way_on_postgresql(tmp_path: Path, postgresql_url: 
 
     with small_plandeck(tmp_path, answers, database_url=postgresql_url) as (app, _, _calls):
         assert app.records.run(app.project, done.run_id) == done
-        assert app.spans.run_usage(app.project, done.run_id).input_tokens == 600
+        assert app.spans.run_usage(app.project, done.run_id).input_tokens == 700

@@ -198,7 +198,7 @@ def test_a_tool_error_goes_back_to_the_model_which_mends_its_call(tmp_path: Path
         done = approve(app, run_to_pause(app))
         assert done.status is RunStatus.SUCCEEDED
         assert calls == [("lookup", "Z-1"), ("lookup", "B-7")]
-        assert "There is no SKU Z-1" in model.requests[-3]["messages"][-1]["content"]
+        assert "There is no SKU Z-1" in model.requests[-4]["messages"][-1]["content"]
         assert len(app.records.attempts(app.project, done.run_id)) == 1
 
 
@@ -313,6 +313,7 @@ def test_spans_of_a_run_carry_step_attempt_and_role_and_are_one_trace(tmp_path: 
         chats = [span for span in spans if span.operation == "chat"]
         assert len(chats) == len(model.requests)
         assert sorted((span.role or "", span.step_id or "") for span in chats) == [
+            ("check", ""),
             ("check", "s1"),
             ("check", "s2"),
             ("execution", "s1"),

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from agent.records import Decision, StepStatus
-from agent.run import nodes
+from agent.run.flow import NODES
 from agent.run.usecases import advance, decide, open_plandeck, pending_request, start_run
 from agent.settings import load_settings
 
-execute = nodes.execute
+execute = NODES["execute"]
 
 
 def dying_execute(state: Any, deps: Any) -> Any:
@@ -22,7 +22,7 @@ def dying_execute(state: Any, deps: Any) -> Any:
     return execute(state, deps)
 
 
-nodes.execute = dying_execute
+NODES["execute"] = dying_execute
 
 with open_plandeck(load_settings(home=Path(sys.argv[1]))) as app:
     run = advance(app, start_run(app, sys.argv[2], by="ana").run_id)

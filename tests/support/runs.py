@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -75,12 +75,18 @@ def plan(*steps: dict[str, Any]) -> dict[str, Any]:
 
 @contextmanager
 def small_plandeck(
-    home: Path, answers: dict[str, list[Any]], *, database_url: str | None = None
+    home: Path,
+    answers: dict[str, list[Any]],
+    *,
+    database_url: str | None = None,
+    tools: Sequence[Tool] = (),
+    **changed: Any,
 ) -> Iterator[tuple[Plandeck, ScriptedTransport, Calls]]:
     transport = ScriptedTransport(answers)
     calls = Calls()
     with open_plandeck(load_settings(home=home, database_url=database_url)) as app:
-        yield replace(app, model=scripted_chat(transport), registry=small_registry(calls)), transport, calls
+        registry = ToolRegistry([*small_registry(calls), *tools])
+        yield replace(app, model=scripted_chat(transport), registry=registry, **changed), transport, calls
 
 
 def run_to_pause(app: Plandeck, task: str = "How much of B-7 is there?") -> Run:

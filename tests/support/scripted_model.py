@@ -12,6 +12,8 @@ from langchain_openai import ChatOpenAI
 
 DEFAULTS: dict[str, Any] = {
     "judge_step": {"criterion_met": True, "reason": "it shows what was asked for", "key_result": "done"},
+    "revise_plan": {"kind": "cannot", "message": "no other tool can do it"},
+    "reflect": {"enough": True},
     "": "The answer rests on the observation [1].",
 }
 
@@ -21,24 +23,25 @@ class ScriptedTransport(httpx.BaseTransport):
     """Answers by the function that is offered: a dict is a call of it, a str is prose, a Response or exception itself.
 
     A list of answers is used up one by one; its last answer is repeated. Tools that are not scripted are called with
-    the step's fixed arguments.
+    the step's fixed arguments. `react` is a turn with several tools on offer; a (name, arguments) tuple calls one.
     """
 
     answers: dict[str, list[Any]] = field(default_factory=dict)
     requests: list[dict[str, Any]] = field(default_factory=list)
+    prompt_tokens: int = 100
     _used: dict[str, int] = field(default_factory=lambda: defaultdict(int))
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         body = json.loads(request.content)
         self.requests.append(body)
         offered = [tool["function"]["name"] for tool in body.get("tools", [])]
-        kind = offered[0] if offered else ""
+        kind = "react" if len(offered) > 1 else offered[0] if offered else ""
         answer = self._next(kind, body)
         if isinstance(answer, httpx.Response):
             return httpx.Response(answer.status_code, content=answer.content, headers=answer.headers)
         if isinstance(answer, Exception):
             raise answer
-        return httpx.Response(200, json=_completion(kind, answer, body))
+        return httpx.Response(200, json=_completion(kind, answer, body, self.prompt_tokens))
 
     def calls(self, kind: str) -> int:
         """How often a function was offered ('' = none)."""
@@ -58,7 +61,7 @@ def _fixed_arguments(body: dict[str, Any]) -> dict[str, Any]:
     return dict(json.loads(after)["args"])
 
 
-def _completion(kind: str, answer: Any, body: dict[str, Any]) -> dict[str, Any]:
+def _completion(kind: str, answer: Any, body: dict[str, Any], prompt_tokens: int) -> dict[str, Any]:
     message: dict[str, Any] = {"role": "assistant", "content": answer if isinstance(answer, str) else None}
     if not isinstance(answer, str):
         name, arguments = (kind, answer) if not isinstance(answer, tuple) else answer
@@ -70,7 +73,11 @@ def _completion(kind: str, answer: Any, body: dict[str, Any]) -> dict[str, Any]:
         "created": 1,
         "model": body["model"],
         "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
-        "usage": {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110},
+        "usage": {
+            "prompt_tokens": prompt_tokens,
+            "completion_tokens": 10,
+            "total_tokens": prompt_tokens + 10,
+        },
     }
 
 

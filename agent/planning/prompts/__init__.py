@@ -15,6 +15,22 @@ from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 
 from agent.records import JsonObject, JsonValue
 
+STEPS: JsonObject = {
+    "type": "array",
+    "items": {
+        "type": "object",
+        "required": ["id", "description", "tool", "args", "dependencies", "acceptance_criteria"],
+        "properties": {
+            "id": {"type": "string"},
+            "description": {"type": "string"},
+            "tool": {"type": ["string", "null"]},
+            "args": {"type": "object"},
+            "dependencies": {"type": "array", "items": {"type": "string"}},
+            "acceptance_criteria": {"type": "string"},
+        },
+    },
+}
+
 PROPOSE_PLAN: JsonObject = {
     "name": "propose_plan",
     "description": "Propose a plan for a person to approve, or say why there is none.",
@@ -26,25 +42,70 @@ PROPOSE_PLAN: JsonObject = {
             "message": {"type": "string", "description": "The question, or why it cannot be done. Not for a plan."},
             "goal": {"type": "string"},
             "rationale": {"type": "string"},
-            "steps": {
-                "type": "array",
-                "items": {
-                    "type": "object",
-                    "required": ["id", "description", "tool", "args", "dependencies", "acceptance_criteria"],
-                    "properties": {
-                        "id": {"type": "string"},
-                        "description": {"type": "string"},
-                        "tool": {"type": ["string", "null"]},
-                        "args": {"type": "object"},
-                        "dependencies": {"type": "array", "items": {"type": "string"}},
-                        "acceptance_criteria": {"type": "string"},
-                    },
-                },
-            },
+            "steps": STEPS,
         },
     },
 }
 """The function that a planner answers with. Flat, with a discriminator: providers handle unions badly."""
+
+REVISE_PLAN: JsonObject = {
+    "name": "revise_plan",
+    "description": "Give the steps that replace a failed one, or say why there are none.",
+    "parameters": {
+        "type": "object",
+        "required": ["kind"],
+        "properties": {
+            "kind": {"type": "string", "enum": ["steps", "question", "answer", "cannot"]},
+            "message": {"type": "string", "description": "The question, the answer, or why it cannot be done."},
+            "steps": STEPS,
+        },
+    },
+}
+"""The function that a replanner answers with. Flat, like the planner's."""
+
+CHOOSE_MODE: JsonObject = {
+    "name": "choose_mode",
+    "description": "Choose how to go about the task; answer it at once if it needs no tool.",
+    "parameters": {
+        "type": "object",
+        "required": ["mode", "reason"],
+        "properties": {
+            "mode": {"type": "string", "enum": ["direct", "react", "plan_execute"]},
+            "reason": {"type": "string"},
+            "answer": {"type": "string", "description": "Only for `direct`: the whole answer."},
+        },
+    },
+}
+"""The function by which a run in mode `auto` begins."""
+
+REFLECT: JsonObject = {
+    "name": "reflect",
+    "description": "Say whether the results are enough to answer the task.",
+    "parameters": {
+        "type": "object",
+        "required": ["enough"],
+        "properties": {
+            "enough": {"type": "boolean"},
+            "missing": {"type": "string"},
+            "steps": STEPS,
+        },
+    },
+}
+"""The function with which a finished plan is looked back on."""
+
+REVIEW_RESULT: JsonObject = {
+    "name": "review_result",
+    "description": "Score a step's result and say what should be better.",
+    "parameters": {
+        "type": "object",
+        "required": ["score", "advice"],
+        "properties": {
+            "score": {"type": "number", "minimum": 0, "maximum": 1},
+            "advice": {"type": "string"},
+        },
+    },
+}
+"""The function that a reviewer answers with."""
 
 JUDGE_STEP: JsonObject = {
     "name": "judge_step",
@@ -60,6 +121,9 @@ JUDGE_STEP: JsonObject = {
     },
 }
 """The function that a judge answers with."""
+
+
+REFUSED = "Your last answer was refused because"
 
 
 def instructions(name: str) -> str:
@@ -88,17 +152,80 @@ def plan_messages(
     feedback: Sequence[str] = (),
     refused: Sequence[str] = (),
     previous: JsonObject | None = None,
+    situation: JsonObject | None = None,
 ) -> list[BaseMessage]:
-    """Ask for a plan. `tools` is `ToolRegistry.describe()`; `refused` says why the last answer failed."""
+    """Ask for a plan. `tools` is `ToolRegistry.describe()`; `refused` says why the last answer failed.
+
+    `situation` is what is left of the run's budget and which tools failed lately.
+    """
     sections: list[tuple[str, JsonValue]] = [("Task", task)]
     if previous is not None:
         sections.append(("Previous plan", previous))
     if feedback:
         sections.append(("Feedback of the person who reviews", "\n".join(f"- {item}" for item in feedback)))
     if refused:
-        sections.append(("Your last answer was refused because", "\n".join(f"- {item}" for item in refused)))
+        sections.append((REFUSED, "\n".join(f"- {item}" for item in refused)))
+    if situation:
+        sections.append(("Situation", situation))
     system = instructions("plan").format(max_steps=max_steps, tools=tools)
     return [SystemMessage(system), _sections(sections)]
+
+
+def revise_messages(
+    task: str,
+    tools: str,
+    *,
+    plan: JsonObject,
+    progress: Sequence[JsonObject],
+    trigger: JsonObject,
+    adaptive: bool,
+    refused: Sequence[str] = (),
+    situation: JsonObject | None = None,
+) -> list[BaseMessage]:
+    """Ask for steps in place of a failed one. Progress is `{step_id, description, status, key_result|error}` a step."""
+    sections: list[tuple[str, JsonValue]] = [
+        ("Task", task),
+        ("Plan", plan),
+        ("Progress", list(progress)),
+        ("Why a new plan is wanted", trigger),
+    ]
+    if refused:
+        sections.append((REFUSED, "\n".join(f"- {item}" for item in refused)))
+    if situation:
+        sections.append(("Situation", situation))
+    rules = instructions("revise_adaptive" if adaptive else "revise_strict").strip()
+    return [SystemMessage(instructions("revise").format(tools=tools, rules=rules)), _sections(sections)]
+
+
+def route_messages(task: str, tools: str) -> list[BaseMessage]:
+    """Ask how to go about a task."""
+    return [SystemMessage(instructions("route").format(tools=tools)), _sections([("Task", task)])]
+
+
+def reflect_messages(
+    task: str, tools: str, goal: str, progress: Sequence[JsonObject], most_steps: int
+) -> list[BaseMessage]:
+    """Ask whether the results of a finished plan are enough."""
+    system = instructions("reflect").format(tools=tools, most_steps=most_steps)
+    return [SystemMessage(system), _sections([("Task", task), ("Goal", goal), ("Progress", list(progress))])]
+
+
+def react_messages(task: str, feedback: Sequence[str]) -> list[BaseMessage]:
+    """Begin the free mode; the model's own turns and the tools' answers follow."""
+    sections: list[tuple[str, JsonValue]] = [("Task", task)]
+    if feedback:
+        sections.append(("What the person said", "\n".join(f"- {item}" for item in feedback)))
+    return [SystemMessage(instructions("react")), _sections(sections)]
+
+
+def direct_messages(task: str) -> list[BaseMessage]:
+    """Ask for an answer without any tool."""
+    return [SystemMessage(instructions("direct")), _sections([("Task", task)])]
+
+
+def review_messages(step: JsonObject, observation: JsonObject) -> list[BaseMessage]:
+    """Ask a reviewer for a score."""
+    return [SystemMessage(instructions("review")), _sections([("Step", step), ("Observation", observation)])]
 
 
 def execute_messages(task: str, goal: str, step: JsonObject, results: Sequence[JsonObject]) -> list[BaseMessage]:

@@ -31,9 +31,8 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("project", "run_id", "number", name=op.f("pk_tool_calls")),
     )
-    op.create_index(
-        op.f("ix_tool_calls_project_run_id_key"), "tool_calls", ["project", "run_id", "key"], unique=False
-    )
+    op.create_index(op.f("ix_tool_calls_project_run_id_key"), "tool_calls", ["project", "run_id", "key"], unique=False)
+    op.create_index(op.f("ix_tool_calls_project_started_at"), "tool_calls", ["project", "started_at"], unique=False)
     op.create_table(
         "run_meters",
         sa.Column("project", sa.Text(), nullable=False),
