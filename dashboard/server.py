@@ -24,8 +24,8 @@ LOCK_FILE = "serve.lock"
 
 def address_of(settings: Settings) -> str:
     """Where a browser on this machine finds the dashboard."""
-    host = "127.0.0.1" if settings.host in ("0.0.0.0", "::") else settings.host  # noqa: S104 - compared, not bound
-    return f"http://[{host}]:{settings.port}" if ":" in host else f"http://{host}:{settings.port}"
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    return f"http://{host}:{settings.port}"
 
 
 def serve(settings: Settings) -> None:
@@ -150,6 +150,6 @@ def create_app(settings: Settings) -> Any:
     return st.App(
         MAIN,
         routes=routes(settings, background),
-        middleware=[Middleware(HostGuard, served_as=settings.host)],
+        middleware=[Middleware(HostGuard, address=address_of(settings))],
         lifespan=lifespan,
     )
