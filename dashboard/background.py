@@ -7,6 +7,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from agent.errors import AgentError
+from dashboard.named_stores import store_problems
 from dashboard.services import close_services, services
 from traces.errors import TracesError
 
@@ -92,3 +93,6 @@ class Background:
         self._worker = Worker(app, self._concurrency)
         self._worker.start()
         self._app = app
+        for problem in (app.prices.problem, *store_problems(app.settings)):
+            if problem:
+                log.warning("%s", problem)

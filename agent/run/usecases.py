@@ -306,5 +306,4 @@ def model_name(app: Plandeck) -> str:
 def price_book(settings: Settings) -> PriceBook:
     """Own prices over the built-in ones; the offline model's are illustrative and marked as such."""
     default = settings.home / "prices.toml"
-    own = settings.prices or (default if default.exists() else None)
-    return PriceBook(own=own, extra=[OFFLINE_PRICE])
+    return PriceBook(settings.prices or default, [OFFLINE_PRICE], optional=settings.prices is None)

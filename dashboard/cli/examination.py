@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agent.errors import AgentError, NotFoundError
-from dashboard.named_stores import OWN
+from dashboard.named_stores import OWN, store_locations, store_problems
 from traces.errors import TracesError
 
 if TYPE_CHECKING:
@@ -103,6 +103,23 @@ def checkpoints(settings: Settings) -> str:
         return "not made yet, the first run makes it"
 
 
+def stores(settings: Settings) -> str:
+    """Every store of PLANDECK_STORES answers."""
+    problems = store_problems(settings)
+    if problems:
+        raise AgentError(" ".join(problems))
+    return ", ".join(name for name in store_locations(settings) if name != OWN) or "none beside the own one"
+
+
+def prices(settings: Settings) -> str:
+    """The file of own prices is right, if there is one."""
+    from agent.run.usecases import price_book
+
+    book = price_book(settings)
+    book.check()
+    return f"own ones of {book.file}, then the built-in ones" if book.file else "the built-in ones"
+
+
 def provider(settings: Settings) -> str:
     """The provider is known and has its key."""
     from agent.models.client import build_model
@@ -134,6 +151,8 @@ LOOKS: tuple[tuple[str, Callable[[Settings], str], str], ...] = (
     ("records", records, "Restore the database from a backup, or choose another folder with PLANDECK_HOME."),
     ("spans", spans, "Restore the database from a backup, or choose another folder with PLANDECK_HOME."),
     ("checkpoints", checkpoints, "Restore the database from a backup, or choose another folder with PLANDECK_HOME."),
+    ("stores", stores, "Correct PLANDECK_STORES, or what it names."),
+    ("prices", prices, "Correct or remove that file; PLANDECK_PRICES names another."),
     ("provider", provider, "Set the variable that the message names."),
     ("tools", tools, "Reinstall Plandeck: make setup."),
     ("port", port, "Stop what listens there (a running Plandeck does), or choose another with PLANDECK_PORT."),

@@ -76,7 +76,7 @@ def cancel(
     from agent.run.usecases import advance, cancel_run
     from dashboard.services import current_user
 
-    with open_agent(project) as app:
+    with open_agent(project, calls_models=False) as app:
         cancel_run(app, run_id, by=current_user())
         answer_run(app, advance(app, run_id), json)
 
