@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from agent.errors import AgentError, NotFoundError
+from agent.errors import AgentError, NotFoundError, RefusedError
 from dashboard.named_stores import OWN, store_locations, store_problems
 from traces.errors import TracesError
 
@@ -138,11 +138,17 @@ def tools(settings: Settings) -> str:
 
 
 def port(settings: Settings) -> str:
-    """The dashboard could listen."""
+    """The dashboard could listen, or does already."""
+    from dashboard.health import served_by_this
     from dashboard.server import check_exposure, check_port
 
     check_exposure(settings)
-    check_port(settings.host, settings.port)
+    try:
+        check_port(settings.host, settings.port)
+    except RefusedError:
+        if served_by_this(settings):
+            return f"{settings.host}:{settings.port} is served by this Plandeck"
+        raise
     return f"{settings.host}:{settings.port} is free"
 
 
@@ -155,5 +161,5 @@ LOOKS: tuple[tuple[str, Callable[[Settings], str], str], ...] = (
     ("prices", prices, "Correct or remove that file; PLANDECK_PRICES names another."),
     ("provider", provider, "Set the variable that the message names."),
     ("tools", tools, "Reinstall Plandeck: make setup."),
-    ("port", port, "Stop what listens there (a running Plandeck does), or choose another with PLANDECK_PORT."),
+    ("port", port, "Stop what listens there, or choose another port with PLANDECK_PORT."),
 )
