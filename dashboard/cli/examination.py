@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import os
 import platform
-import shutil
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agent.errors import AgentError, NotFoundError, RefusedError
+from agent.home import make_home
 from dashboard.named_stores import OWN, store_locations, store_problems
 from traces.errors import TracesError
+from traces.room import free_bytes, room_problem
 
 if TYPE_CHECKING:
     from agent.settings import Settings
 
-FREE_BYTES = 200_000_000
 OLDEST_PYTHON = (3, 11)
+RESTORE = "Do what the message says, restore the database from a backup, or choose another folder with PLANDECK_HOME."
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,16 +65,17 @@ def python() -> Check:
 
 def home(settings: Settings) -> str:
     """The data folder takes files, and there is room for them."""
-    settings.home.mkdir(parents=True, exist_ok=True)
+    make_home(settings.home)
+    if problem := room_problem(settings.home):
+        raise AgentError(problem)
     probe = settings.home / f".doctor-{os.getpid()}"
     try:
         probe.write_bytes(b"x")
     finally:
         probe.unlink(missing_ok=True)
-    free = shutil.disk_usage(settings.home).free
-    if free < FREE_BYTES:
-        raise AgentError(f"{settings.home} has only {free:,} bytes left.")
-    return f"{settings.home.resolve()} is writable, {free // 1_000_000:,} MB free"
+    free = free_bytes(settings.home)
+    room = "unknown space" if free is None else f"{free // 1_000_000:,} MB"
+    return f"{settings.home.resolve()} is writable, {room} free"
 
 
 def records(settings: Settings) -> str:
@@ -154,12 +156,12 @@ def port(settings: Settings) -> str:
 
 LOOKS: tuple[tuple[str, Callable[[Settings], str], str], ...] = (
     ("home", home, "Make room there, or choose another folder with PLANDECK_HOME."),
-    ("records", records, "Restore the database from a backup, or choose another folder with PLANDECK_HOME."),
-    ("spans", spans, "Restore the database from a backup, or choose another folder with PLANDECK_HOME."),
-    ("checkpoints", checkpoints, "Restore the database from a backup, or choose another folder with PLANDECK_HOME."),
+    ("records", records, RESTORE),
+    ("spans", spans, RESTORE),
+    ("checkpoints", checkpoints, RESTORE),
     ("stores", stores, "Correct PLANDECK_STORES, or what it names."),
     ("prices", prices, "Correct or remove that file; PLANDECK_PRICES names another."),
     ("provider", provider, "Set the variable that the message names."),
-    ("tools", tools, "Reinstall Plandeck: make setup."),
+    ("tools", tools, "Do what the message says, or reinstall Plandeck: make setup."),
     ("port", port, "Stop what listens there, or choose another port with PLANDECK_PORT."),
 )
