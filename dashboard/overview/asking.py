@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from agent.records import RequestStatus, Run, RunStatus
 from dashboard.metrics import ALIVE
-from dashboard.named_stores import store_locations
+from dashboard.named_stores import named_stores
 from dashboard.overview.model import Observed, people_time, start_of_day, start_of_month
 from dashboard.overview.side_model import SideSeen
 from dashboard.settings_page.model import places
@@ -71,7 +71,7 @@ def observe_side(app: Plandeck, now: datetime) -> SideSeen:
         pending=app.records.count_pending(app.project),
         workers=app.records.live_workers(now - ALIVE),
         unpriced=app.spans.unpriced_models(usage(today)),
-        stores=2 + len(store_locations(app.settings)),
+        stores=2 + len(named_stores(app.settings).locations),
         bytes=None if app.settings.database_url else sum(sizes),
     )
 

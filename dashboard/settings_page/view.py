@@ -5,9 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from dashboard.look.formats import size
-from dashboard.look.parts import TWO_TO_ONE, fact_list, head, section, small_table
+from dashboard.look.parts import TWO_TO_ONE, fact_list, head, section, small_table, warn
 from dashboard.look.status import badge
 from dashboard.look.text import code, escape
+from dashboard.named_stores import named_stores
 from dashboard.services import services
 from dashboard.settings_page.model import (
     Fact,
@@ -52,6 +53,10 @@ def view() -> None:
             alt="The tools with version, effect and summary",
         )
         section("Server and sources")
+        if problem := app.prices.problem:
+            warn("The price file is not in force as it stands.", problem)
+        for problem in named_stores(app.settings).problems:
+            warn("A store is missing.", problem)
         _facts(server_facts(app.settings))
     with right:
         section("Limits of a new run")

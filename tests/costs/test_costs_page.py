@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from pages import plain
 from span_makers import DEMO, chat, ingest
 from streamlit.testing.v1 import AppTest
 
@@ -188,3 +189,11 @@ def test_calls_without_any_price_or_usage_draw_a_page_too(app: Plandeck) -> None
     assert not shown.exception
     assert metrics(shown)["Cost"] == "unknown"
     assert "None of these calls has a price" in words(shown)
+
+
+def test_a_price_file_that_comes_wrong_after_the_start_is_told(app: Plandeck) -> None:
+    store(app, now_call(1, 100))
+    (app.settings.home / "prices.toml").write_text("models = 1")
+    (warning,) = [plain(str(item.value)) for item in page().warning]
+    assert "prices.toml is wrong" in warning
+    assert "The built-in prices are in force" in warning

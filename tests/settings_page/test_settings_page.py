@@ -1,7 +1,7 @@
 from pathlib import Path
 
 import pytest
-from pages import open_pages, page, title
+from pages import open_pages, page, plain, title
 
 SETTINGS = "settings_page/view.py"
 
@@ -18,3 +18,13 @@ def test_the_page_shows_what_is_in_force_and_how_to_change_it(tmp_path: Path, mo
         assert variable in shown
     assert "s3cret-token" not in shown
     assert "records.db" in shown
+
+
+def test_prices_and_stores_that_are_not_in_force_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PLANDECK_STORES", "nothing")
+    with open_pages(tmp_path / "home"):
+        (tmp_path / "home" / "prices.toml").write_text("models = 1")
+        warnings = [plain(str(warning.value)) for warning in page(SETTINGS).warning]
+    assert len(warnings) == 2
+    assert "The built-in prices are in force" in warnings[0]
+    assert "nothing" in warnings[1]
