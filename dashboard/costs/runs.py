@@ -1,0 +1,70 @@
+"""The dearest runs of the costs page. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from agent.records import RunStatus
+from dashboard.costs.observed import NO_MODEL, Seen, rows_by
+from dashboard.costs.over_time import SECOND
+from dashboard.look.formats import cut, duration, money, percent, tokens
+from traces.records import UsageRow, dollars
+from traces.usage import over_planned, planning_share
+
+LINE_CHARACTERS = 33
+"""What a line of the task's column shows whole; its cells take two lines."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunRow:
+    """One of the dearest runs."""
+
+    run_id: str
+    status: RunStatus | None
+    """None for a run that our records do not have."""
+    task: str
+    """Cut at the end of a word where it does not fit into its cell."""
+    user: str
+    model: str
+    bar: float
+    """Dollars of the money that is compared; 0 where they are unknown."""
+    cost: str
+    """Real money; empty where the run has only made-up money."""
+    made_up: str
+    """Empty where the run has none."""
+    tokens: str
+    planning: str
+    computing: str
+
+
+def run_rows(seen: Seen) -> list[RunRow]:
+    """The dearest runs of the selection."""
+    roles, models = rows_by(seen.roles_of_runs, "run"), rows_by(seen.models_of_runs, "run")
+    return [_run_row(row, seen, roles, models) for row in seen.dearest]
+
+
+def share_words(share: float | None, *, ended: bool) -> str:
+    """A planning share, and that it was too much; that is not known before the run did its other work."""
+    return percent(share) + (", over-planned" if ended and over_planned(share) else "")
+
+
+def _run_row(
+    row: UsageRow, seen: Seen, roles: Mapping[str, list[UsageRow]], models: Mapping[str, list[UsageRow]]
+) -> RunRow:
+    run_id, made_up = row.group["run"] or "", row.illustrative_cost
+    run, worked = seen.runs.get(run_id), seen.computing.get(run_id)
+    names = [item.group["model"] or NO_MODEL for item in models.get(run_id, [])]
+    return RunRow(
+        run_id=run_id,
+        status=run.status if run else None,
+        task=cut(run.task, 2 * LINE_CHARACTERS) if run else f"run {run_id}, not one of ours",
+        user=run.requested_by if run else "–",
+        model=names[0] + (f" +{len(names) - 1}" if len(names) > 1 else "") if names else "–",
+        bar=float(dollars(seen.amount(row) or 0)),
+        cost="" if row.real_cost is None and made_up is not None else money(row.real_cost),
+        made_up="" if made_up is None else money(made_up),
+        tokens=tokens(row.tokens),
+        planning=share_words(planning_share(roles.get(run_id, [])), ended=run is None or run.status.ended),
+        computing=duration(None if worked is None else worked / SECOND),
+    )
