@@ -194,7 +194,7 @@ def share_figure(bars: ShareBars, colours: Palette) -> go.Figure:
     """Planning share by bucket; what is above the line is darker."""
     highest = max((share for share in bars.shares if share is not None), default=0.0)
     top = max(highest, OVER_PLANNED) * 1.22
-    made = figure(colours, height=LOW, margin={"l": 40, "r": 16, "t": 6, "b": 22}, bargap=0.25, barcornerradius=2)
+    made = figure(colours, height=LOW, margin={"l": 40, "r": 16, "t": 24, "b": 22}, bargap=0.25, barcornerradius=2)
     over = [over_planned(share) for share in bars.shares]
     strong, weak = colours.series[0], colours.series[1]
     made.add_bar(
@@ -208,14 +208,16 @@ def share_figure(bars: ShareBars, colours: Palette) -> go.Figure:
     )
     made.add_hline(y=OVER_PLANNED, line={"color": colours.muted, "width": 1, "dash": "dot"})
     made.add_annotation(
+        # Above the plot, where no bar stands behind the words.
         xref="paper",
+        yref="paper",
         x=0,
-        y=OVER_PLANNED,
-        text=f"over-planned above {percent(OVER_PLANNED)}",
+        y=1,
+        text=f"··· over-planned above {percent(OVER_PLANNED)}",
         showarrow=False,
         xanchor="left",
-        yshift=9,
-        xshift=4,
+        yanchor="bottom",
+        yshift=4,
         font={"size": 11, "color": colours.muted},
     )
     _time_axis(made, bars.labels, most=3)

@@ -19,11 +19,13 @@ from dashboard.costs.arithmetic import (
     verdict_sign,
 )
 from dashboard.costs.observed import Opened
-from dashboard.costs.reading import arithmetic_of_run, known_run
-from dashboard.costs.runs import LINE_CHARACTERS, RunRow
+from dashboard.costs.reading import arithmetic_of_run, known_run, planning_share_of_run
+from dashboard.costs.runs import LINE_CHARACTERS, RunRow, over_planned_note
 from dashboard.costs.selection import Selection
 from dashboard.look import places
 from dashboard.look.colours import palette
+from dashboard.look.formats import NONE
+from dashboard.look.metric import PLANNING_HELP
 from dashboard.look.parts import TWO_TO_ONE, empty, gray, section, small, small_table
 from dashboard.look.status import look_of
 from dashboard.look.text import code, escape
@@ -62,7 +64,7 @@ def runs_table(rows: list[RunRow], chosen: Selection) -> None:
 
 
 def _columns_with_money(rows: list[RunRow]) -> list[dict[str, object]]:
-    """The cells; a kind of money that no run has gets no column."""
+    """The cells; a kind of money that no run has gets no column, and bars compare where there is only one kind."""
     kinds = {"Cost": [row.cost for row in rows], "Made-up": [row.made_up for row in rows]}
     shown = {name: words for name, words in kinds.items() if any(words)}
     return [
@@ -71,8 +73,8 @@ def _columns_with_money(rows: list[RunRow]) -> list[dict[str, object]]:
             "Task": row.task,
             "User": row.user,
             "Model": row.model,
-            " ": row.bar,
-            **{name: words[place] or "–" for name, words in shown.items()},
+            **({" ": row.bar} if len(shown) == 1 else {}),
+            **{name: words[place] or NONE for name, words in shown.items()},
             "Tokens": row.tokens,
             "Planning share": row.planning,
             "Computing": row.computing,
@@ -82,21 +84,22 @@ def _columns_with_money(rows: list[RunRow]) -> list[dict[str, object]]:
 
 
 def _column_config(dearest: float) -> dict[str, ColumnConfig]:
+    """Widths that fit beside each other at 1,280 pixels, with bars or with a second kind of money."""
     column, colours = st.column_config, palette()
     words = [look_of(status).word for status in RunStatus]
     return {
         "Status": column.MultiselectColumn(
             width=92, options=words, color=[colours[look_of(status).slot].tint for status in RunStatus]
         ),
-        "Task": column.TextColumn(width=226),
-        "User": column.TextColumn(width=58),
+        "Task": column.TextColumn(width=188),
+        "User": column.TextColumn(width=56),
         "Model": column.TextColumn(width=112),
-        " ": column.ProgressColumn(width=66, format=" ", min_value=0, max_value=dearest or 1, color=colours.series[1]),
-        "Cost": column.TextColumn(width=70, alignment="right"),
-        "Made-up": column.TextColumn(width=70, alignment="right"),
-        "Tokens": column.TextColumn(width=72, alignment="right"),
-        "Planning share": column.TextColumn(width=100, alignment="right"),
-        "Computing": column.TextColumn(width=78, alignment="right"),
+        " ": column.ProgressColumn(width=50, format=" ", min_value=0, max_value=dearest or 1, color=colours.series[1]),
+        "Cost": column.TextColumn(width=68, alignment="right"),
+        "Made-up": column.TextColumn(width=68, alignment="right"),
+        "Tokens": column.TextColumn(width=68, alignment="right"),
+        "Planning share": column.TextColumn(width=98, alignment="right", help=PLANNING_HELP),
+        "Computing": column.TextColumn(width=80, alignment="right"),
     }
 
 
@@ -114,15 +117,20 @@ def run_arithmetic(app: Plandeck, chosen: Selection, run_id: str) -> None:
     if not opened.parts:
         empty(f"Run {code(run_id)} called no model {escape(chosen.period.words)} that passes the filters.")
         return
-    run = known_run(app, run_id)
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(f"**{escape(run.task)}**" if run else f"Run {code(run_id)}", width="stretch")
+    run, title, *others = known_run(app, run_id), *(arithmetic_title(part, f"of {run_id}") for part in opened.parts)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        section(title)
+        st.space("stretch")
         if run:
             st.page_link(
                 places.RUNS, label="Open the run", icon=":material/arrow_forward:", query_params={"run": run_id}
             )
-    for part in opened.parts:
-        section(arithmetic_title(part, f"of {run_id}"))
+    note = over_planned_note(run, planning_share_of_run(app, run_id))
+    if said := "  \n".join(escape(line) for line in (run.task if run else "", note) if line):
+        st.caption(said)
+    _arithmetic(opened.parts[0])
+    for part, other in zip(opened.parts[1:], others, strict=True):
+        section(other)
         _arithmetic(part)
 
 

@@ -55,6 +55,11 @@ def arithmetic_of_run(app: Plandeck, chosen: Selection, run_id: str) -> Opened:
     return _opened(app, replace(query, filters={**query.filters, "run": [run_id]}))
 
 
+def planning_share_of_run(app: Plandeck, run_id: str) -> float | None:
+    """Over the whole run, whatever is selected; None without tokens."""
+    return app.spans.planning_share(UsageQuery(app.project, filters={"run": [run_id]}))
+
+
 def _opened(app: Plandeck, query: UsageQuery) -> Opened:
     real, made_up = (app.spans.arithmetic(replace(query, illustrative=kind)) for kind in (False, True))
     return Opened(real, made_up)

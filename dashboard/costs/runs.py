@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from agent.records import RunStatus
+from agent.records import Run, RunStatus
 from dashboard.costs.observed import NO_MODEL, Seen, rows_by
 from dashboard.costs.over_time import SECOND
 from dashboard.look.formats import cut, duration, money, percent, tokens
 from traces.records import UsageRow, dollars
-from traces.usage import over_planned, planning_share
+from traces.usage import OVER_PLANNED, over_planned, planning_share
 
-LINE_CHARACTERS = 33
+LINE_CHARACTERS = 28
 """What a line of the task's column shows whole; its cells take two lines."""
 
 
@@ -35,6 +35,7 @@ class RunRow:
     """Empty where the run has none."""
     tokens: str
     planning: str
+    """The planning share; `, over` where the run was over-planned."""
     computing: str
 
 
@@ -44,9 +45,17 @@ def run_rows(seen: Seen) -> list[RunRow]:
     return [_run_row(row, seen, roles, models) for row in seen.dearest]
 
 
+def over_planned_note(run: Run | None, share: float | None) -> str:
+    """That a run was over-planned, in a sentence; empty if it was not, or is not over."""
+    if share is None or not over_planned(share) or (run and not run.status.ended):
+        return ""
+    line = percent(OVER_PLANNED)
+    return f"Planning took {percent(share)} of its tokens: this run was over-planned, which is said above {line}."
+
+
 def share_words(share: float | None, *, ended: bool) -> str:
     """A planning share, and that it was too much; that is not known before the run did its other work."""
-    return percent(share) + (", over-planned" if ended and over_planned(share) else "")
+    return percent(share) + (", over" if ended and over_planned(share) else "")
 
 
 def _run_row(

@@ -13,6 +13,8 @@ from dashboard.look.metric import PLANNING_HELP, Metric
 from traces.records import PICO, UsageRow
 from traces.usage import OVER_PLANNED, over_planned, planning_share
 
+MADE_UP_HELP = "The offline model costs nothing; its rates show what a paid model's costs look like."
+
 
 def headline(seen: Seen, chosen: Selection) -> str:
     """The answer in one line: what it cost and when; real money, unless none is."""
@@ -31,11 +33,10 @@ def made_up_aside(seen: Seen) -> str:
     total = seen.total
     if total.illustrative_cost is None:
         return ""
-    why = "The offline model costs nothing; its rates show what a paid model's costs look like."
     if seen.made_up:
-        return why
+        return MADE_UP_HELP
     figure = f"+ {made_up_money(total.illustrative_cost)}, offline model"
-    return f"{figure}, {plural(total.illustrative_calls, 'call')}. {why} Its money is in no other figure of this page."
+    return f"{figure}, {plural(total.illustrative_calls, 'call')}; in no other figure of this page."
 
 
 def metrics(seen: Seen) -> list[Metric]:
@@ -54,11 +55,11 @@ def _costs(seen: Seen) -> list[Metric]:
     total = seen.total
     help_text = _cost_help(total)
     if seen.made_up and not help_text:
-        return [Metric("Made-up cost", money(total.illustrative_cost), _change(seen))]
+        return [Metric("Made-up cost", money(total.illustrative_cost), _change(seen), MADE_UP_HELP)]
     real = Metric("Cost", money(total.real_cost), "" if seen.made_up else _change(seen), help_text)
     if total.illustrative_cost is None:
         return [real]
-    return [real, Metric("Made-up cost", money(total.illustrative_cost), "offline model")]
+    return [real, Metric("Made-up cost", money(total.illustrative_cost), "offline model", MADE_UP_HELP)]
 
 
 def _change(seen: Seen) -> str:
@@ -107,7 +108,7 @@ def _planning(seen: Seen) -> Metric:
     shares = [planning_share(rows) for rows in rows_by(seen.roles_of_runs, "run").values()]
     over = sum(over_planned(share) for share in shares)
     line = percent(OVER_PLANNED)
-    context = f"{plural(over, 'run')} above {line}" if over else f"none above {line}" if shares else "no runs"
+    context = f"{over:,} above {line}" if over else f"none above {line}" if shares else "no runs"
     share = planning_share(seen.roles_of_runs)
     return Metric("Planning share", NONE if share is None and not shares else percent(share), context, PLANNING_HELP)
 

@@ -11,6 +11,8 @@ from dashboard.look.text import code, escape
 from dashboard.services import services
 from dashboard.settings_page.model import (
     Fact,
+    Place,
+    addresses,
     headline,
     limit_facts,
     model_facts,
@@ -57,8 +59,13 @@ def view() -> None:
         section("Limits of a new run")
         fact_list({fact.name: escape(fact.value) for fact in limit_facts(app.limits)})
         section("Data")
-        fact_list({place.name: _place(place.where, place.bytes) for place in places(app.settings)})
-        st.caption(f"Folder: {code('PLANDECK_HOME')} · PostgreSQL: {code('PLANDECK_DATABASE_URL')}")
+        fact_list({place.name: _place(place) for place in places(app.settings)})
+        for fact in addresses(app.settings):
+            st.caption(f"{escape(fact.name)}, set with {_variables(fact.variable)}")
+            # A path or address has few places to break at; a block of code breaks anywhere.
+            st.code(fact.value, language=None, wrap_lines=True)
+        if not app.settings.database_url:
+            st.caption(f"For PostgreSQL instead of files set {code('PLANDECK_DATABASE_URL')}")
         section("Versions")
         fact_list({fact.name: escape(fact.value) for fact in versions()})
 
@@ -81,8 +88,10 @@ def _variables(names: str | None) -> str:
     return " ".join(code(name) for name in (names or "").split(", ") if name)
 
 
-def _place(where: str, count: int | None) -> str:
-    return f"{'nothing yet' if count is None else size(count)}  \n{code(where)}"
+def _place(place: Place) -> str:
+    if place.file is None:
+        return "on PostgreSQL"
+    return f"{'nothing yet' if place.bytes is None else size(place.bytes)} {code(place.file)}"
 
 
 view()

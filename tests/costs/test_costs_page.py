@@ -139,7 +139,7 @@ def test_real_and_made_up_money_are_told_apart_and_never_added(app: Plandeck) ->
     store(app, now_call(2, 2_000_000, **in_run("r-2")))
     shown = page()
     assert shown.title[0].value == r"\$6\.00 in the last 30 days"
-    assert "+ $3.00\u00a0made-up, offline model, 1\u00a0call." in words(shown).replace("\\", "")
+    assert "+ $3.00\u00a0made-up, offline model, 1\u00a0call; in no other figure" in words(shown).replace("\\", "")
     assert (metrics(shown)["Cost"], metrics(shown)["Made\\-up cost"]) == ("$6.00", "$3.00")
     runs = shown.dataframe[0].value
     assert (list(runs["Cost"]), list(runs["Made-up"])) == (["$6.00", "–"], ["–", "$3.00"])

@@ -1,7 +1,9 @@
+from dataclasses import replace
+
 from cost_rows import a_run, row, seen
 
 from agent.records import RunStatus
-from dashboard.costs.runs import LINE_CHARACTERS, run_rows, share_words
+from dashboard.costs.runs import LINE_CHARACTERS, over_planned_note, run_rows, share_words
 
 
 def test_the_dearest_runs_are_told_with_what_is_known_of_them() -> None:
@@ -54,8 +56,16 @@ def test_a_long_task_ends_with_a_word() -> None:
     assert task.startswith(shown.removesuffix("…") + " ")
 
 
+def test_a_run_that_planned_too_much_is_told_when_it_is_over() -> None:
+    over = a_run("r-1")
+    assert over_planned_note(over, 0.48).startswith("Planning took 48\u00a0% of its tokens: this run was over-planned")
+    assert over_planned_note(None, 0.48) == over_planned_note(over, 0.48)
+    assert over_planned_note(over, 0.4) == over_planned_note(over, None) == ""
+    assert over_planned_note(replace(over, status=RunStatus.EXECUTING), 0.48) == ""
+
+
 def test_a_share_above_the_line_is_said_to_be_over_planned() -> None:
     assert share_words(0.4, ended=True) == "40\u00a0%"
-    assert share_words(0.48, ended=True) == "48\u00a0%, over-planned"
+    assert share_words(0.48, ended=True) == "48\u00a0%, over"
     assert share_words(1, ended=False) == "100\u00a0%"
     assert share_words(None, ended=True) == "unknown"

@@ -54,7 +54,7 @@ def test_the_strip_says_what_stands_behind_its_figures() -> None:
     )
     assert shown["Tokens"] == ("2.0\u00a0M", "57\u00a0% cached input")
     assert shown["Model calls"] == ("31,204", "0.9\u00a0% failed")
-    assert shown["Planning share"] == ("30\u00a0%", "1\u00a0run above 40\u00a0%")
+    assert shown["Planning share"] == ("30\u00a0%", "1 above 40\u00a0%")
     assert shown["A run costs"] == ("$4.00", "mean of 2\u00a0runs")
 
 
@@ -100,7 +100,7 @@ def test_made_up_money_is_beside_the_real_and_never_added_to_it() -> None:
     assert shown["Cost"] == ("$9.00", "200\u00a0% more")
     assert shown["Made-up cost"] == ("$0.0080", "offline model")
     assert shown["A run costs"] == ("$9.00", "mean of 1\u00a0run")
-    assert made_up_aside(both).startswith("+ $0.0080\u00a0made-up, offline model, 4\u00a0calls. ")
+    assert made_up_aside(both).startswith("+ $0.0080\u00a0made-up, offline model, 4\u00a0calls; ")
     assert made_up_aside(seen()) == ""
 
 
@@ -127,4 +127,4 @@ def test_a_run_is_over_planned_above_40_percent_of_its_tokens_whatever_they_cost
         return contexts(roles_of_runs=roles)["Planning share"][1]
 
     assert planning(40) == "none above 40\u00a0%"
-    assert planning(41) == "1\u00a0run above 40\u00a0%"
+    assert planning(41) == "1 above 40\u00a0%"

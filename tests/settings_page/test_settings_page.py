@@ -18,3 +18,4 @@ def test_the_page_shows_what_is_in_force_and_how_to_change_it(tmp_path: Path, mo
         assert variable in shown
     assert "s3cret-token" not in shown
     assert "records.db" in shown
+    assert str(tmp_path / "home") in [block.value for block in test.code]
