@@ -92,7 +92,7 @@ def _column_config(dearest: float) -> dict[str, ColumnConfig]:
             width=92, options=words, color=[colours[look_of(status).slot].tint for status in RunStatus]
         ),
         "Task": column.TextColumn(width=188),
-        "User": column.TextColumn(width=56),
+        "User": column.TextColumn(width=68),
         "Model": column.TextColumn(width=112),
         " ": column.ProgressColumn(width=50, format=" ", min_value=0, max_value=dearest or 1, color=colours.series[1]),
         "Cost": column.TextColumn(width=68, alignment="right"),
@@ -126,7 +126,9 @@ def run_arithmetic(app: Plandeck, chosen: Selection, run_id: str) -> None:
                 places.RUNS, label="Open the run", icon=":material/arrow_forward:", query_params={"run": run_id}
             )
     note = over_planned_note(run, planning_share_of_run(app, run_id))
-    if said := "  \n".join(escape(line) for line in (run.task if run else "", note) if line):
+    if said := "  \n".join(
+        escape(line) for line in (f"{run.task} · {run.requested_by} asked" if run else "", note) if line
+    ):
         st.caption(said)
     _arithmetic(opened.parts[0])
     for part, other in zip(opened.parts[1:], others, strict=True):

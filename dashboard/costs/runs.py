@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from agent.records import Run, RunStatus
 from dashboard.costs.observed import NO_MODEL, Seen, rows_by
 from dashboard.costs.over_time import SECOND
-from dashboard.look.formats import cut, duration, money, percent, tokens
+from dashboard.look.formats import NONE, cut, duration, money, percent, short_name, tokens
 from traces.records import UsageRow, dollars
 from traces.usage import OVER_PLANNED, over_planned, planning_share
 
 LINE_CHARACTERS = 28
 """What a line of the task's column shows whole; its cells take two lines."""
+USER_CHARACTERS, MODEL_CHARACTERS = 10, 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +69,8 @@ def _run_row(
         run_id=run_id,
         status=run.status if run else None,
         task=cut(run.task, 2 * LINE_CHARACTERS) if run else f"run {run_id}, not one of ours",
-        user=run.requested_by if run else "–",
-        model=names[0] + (f" +{len(names) - 1}" if len(names) > 1 else "") if names else "–",
+        user=cut(run.requested_by, USER_CHARACTERS) if run else NONE,
+        model=_models(names),
         bar=float(dollars(seen.amount(row) or 0)),
         cost="" if row.real_cost is None and made_up is not None else money(row.real_cost),
         made_up="" if made_up is None else money(made_up),
@@ -77,3 +78,10 @@ def _run_row(
         planning=share_words(planning_share(roles.get(run_id, [])), ended=run is None or run.status.ended),
         computing=duration(None if worked is None else worked / SECOND),
     )
+
+
+def _models(names: Sequence[str]) -> str:
+    """The dearest model, and how many others there are."""
+    if not names:
+        return NONE
+    return short_name(names[0], MODEL_CHARACTERS) + (f" +{len(names) - 1}" if len(names) > 1 else "")

@@ -33,10 +33,11 @@ def made_up_aside(seen: Seen) -> str:
     total = seen.total
     if total.illustrative_cost is None:
         return ""
-    if seen.made_up:
+    if total.all_illustrative:
         return MADE_UP_HELP
+    where = "the charts show only that" if seen.made_up else "in no other figure of this page"
     figure = f"+ {made_up_money(total.illustrative_cost)}, offline model"
-    return f"{figure}, {plural(total.illustrative_calls, 'call')}; in no other figure of this page."
+    return f"{figure}, {plural(total.illustrative_calls, 'call')}; {where}."
 
 
 def metrics(seen: Seen) -> list[Metric]:

@@ -140,9 +140,7 @@ def _columns() -> list[DeltaGenerator]:
 
 def _cell(column: DeltaGenerator, head: str, markdown: str) -> None:
     side: Literal["left", "right"] = "right" if head in NUMBERS else "left"
-    column.container(horizontal=True, horizontal_alignment=side).markdown(
-        small(markdown), width="content", text_alignment=side
-    )
+    column.container(horizontal=True, horizontal_alignment=side).markdown(small(markdown), width="content")
 
 
 def _to_run(run_id: str, label: str) -> None:

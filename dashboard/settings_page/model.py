@@ -23,6 +23,8 @@ LIMIT_WORDS = {
     "max_replans": "New plans after feedback or failure",
 }
 
+CELL_CHARACTERS = 40
+
 
 @dataclass(frozen=True, slots=True)
 class Fact:
@@ -31,6 +33,11 @@ class Fact:
     name: str
     value: str
     variable: str | None = None
+
+    @property
+    def is_long(self) -> bool:
+        """Whether its value may not fit into a cell, which would cut it."""
+        return len(self.value) > CELL_CHARACTERS
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard.look.formats import size
+from dashboard.look.formats import short_id, size
 from dashboard.look.parts import TWO_TO_ONE, fact_list, head, section, small_table
 from dashboard.look.status import badge
 from dashboard.look.text import code, escape
 from dashboard.services import services
 from dashboard.settings_page.model import (
+    CELL_CHARACTERS,
     Fact,
     Place,
     addresses,
@@ -61,9 +62,7 @@ def view() -> None:
         section("Data")
         fact_list({place.name: _place(place) for place in places(app.settings)})
         for fact in addresses(app.settings):
-            st.caption(f"{escape(fact.name)}, set with {_variables(fact.variable)}")
-            # A path or address has few places to break at; a block of code breaks anywhere.
-            st.code(fact.value, language=None, wrap_lines=True)
+            _whole(fact)
         if not app.settings.database_url:
             st.caption(f"For PostgreSQL instead of files set {code('PLANDECK_DATABASE_URL')}")
         section("Versions")
@@ -75,13 +74,22 @@ def _facts(facts: list[Fact]) -> None:
         [
             {
                 "Setting": f":gray[{escape(fact.name)}]",
-                "Value": escape(fact.value),
+                "Value": escape(short_id(fact.value, CELL_CHARACTERS // 2 - 2) if fact.is_long else fact.value),
                 "Set with": _variables(fact.variable),
             }
             for fact in facts
         ],
         alt="Settings with their values and variables",
     )
+    for fact in facts:
+        if fact.is_long:
+            _whole(fact)
+
+
+def _whole(fact: Fact) -> None:
+    """A value with few places to break at, as a block of code, which breaks anywhere."""
+    st.caption(f"{escape(fact.name)}, set with {_variables(fact.variable)}")
+    st.code(fact.value, language=None, wrap_lines=True)
 
 
 def _variables(names: str | None) -> str:

@@ -116,7 +116,9 @@ def test_where_all_money_is_made_up_the_figures_are_and_say_so() -> None:
 
 
 def test_an_unknown_real_cost_stays_beside_what_is_made_up() -> None:
-    shown = contexts(total=row(None, made_up=0.012, unpriced_calls=1), before=row(2))
+    total = row(None, made_up=0.012, unpriced_calls=1)
+    assert made_up_aside(seen(total=total)).endswith("; the charts show only that.")
+    shown = contexts(total=total, before=row(2))
     assert shown["Cost"] == ("unknown", "")
     assert shown["Made-up cost"] == ("$0.0120", "offline model")
 
