@@ -51,7 +51,7 @@ def over_planned_note(run: Run | None, share: float | None) -> str:
     if share is None or not over_planned(share) or (run and not run.status.ended):
         return ""
     line = percent(OVER_PLANNED)
-    return f"Planning took {percent(share)} of its tokens: this run was over-planned, which is said above {line}."
+    return f"Planning took {percent(share)} of its tokens: this run was over-planned (above {line})."
 
 
 def share_words(share: float | None, *, ended: bool) -> str:
