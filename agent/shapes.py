@@ -158,6 +158,7 @@ def usage_figures_json(row: UsageRow) -> JsonObject:
         "cache_write_tokens": row.cache_write_tokens,
         "reasoning_tokens": row.reasoning_tokens,
         "cost_usd": dollars_json(row.cost),
+        "illustrative_cost_usd": dollars_json(row.illustrative_cost),
         "unpriced_calls": row.unpriced_calls,
         "calls_without_usage": row.calls_without_usage,
         "calls_with_invalid_usage": row.calls_with_invalid_usage,
