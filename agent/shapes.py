@@ -158,6 +158,7 @@ def usage_figures_json(row: UsageRow) -> JsonObject:
         "cache_write_tokens": row.cache_write_tokens,
         "reasoning_tokens": row.reasoning_tokens,
         "cost_usd": dollars_json(row.cost),
+        "illustrative_cost_usd": dollars_json(row.illustrative_cost),
         "unpriced_calls": row.unpriced_calls,
         "calls_without_usage": row.calls_without_usage,
         "calls_with_invalid_usage": row.calls_with_invalid_usage,
@@ -195,7 +196,7 @@ def trace_json(trace: TraceSummary, spans: Sequence[StoredSpan]) -> JsonObject:
 
 
 def span_json(span: StoredSpan) -> JsonObject:
-    """One span; `usage` is null where none was given or it makes no sense."""
+    """One span; `usage` is null where nothing is known of it, and each count of it that is not known is null."""
     return {
         "span_id": span.span_id,
         "parent_span_id": span.parent_span_id,
@@ -224,15 +225,14 @@ def span_json(span: StoredSpan) -> JsonObject:
 
 
 def _span_usage_json(span: StoredSpan) -> JsonObject | None:
-    if span.usage_state != "known":
-        return None
-    return {
+    counts = {
         "input_tokens": span.usage.input,
         "output_tokens": span.usage.output,
         "cache_read_tokens": span.usage.cache_read,
         "cache_write_tokens": span.usage.cache_write,
         "reasoning_tokens": span.usage.reasoning,
     }
+    return None if all(count is None for count in counts.values()) else counts
 
 
 def milliseconds_json(nanoseconds: int | None) -> float | None:

@@ -7,8 +7,10 @@ import threading
 from typing import TYPE_CHECKING
 
 from agent.errors import AgentError
+from dashboard.named_stores import store_problems
 from dashboard.services import close_services, services
 from traces.errors import TracesError
+from traces.room import room_problem
 
 if TYPE_CHECKING:
     from agent.run.usecases import Plandeck
@@ -92,3 +94,6 @@ class Background:
         self._worker = Worker(app, self._concurrency)
         self._worker.start()
         self._app = app
+        for problem in (room_problem(app.settings.home), app.prices.problem, *store_problems(app.settings)):
+            if problem:
+                log.warning("%s", problem)

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import ipaddress
 import json
-import socket
 from urllib.parse import urlsplit
 
 from starlette.types import ASGIApp, Receive, Scope, Send
-
-WILDCARDS = frozenset({"0.0.0.0", "::"})  # noqa: S104 - compared with, never bound here
-LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 def is_loopback(host: str) -> bool:
@@ -23,18 +19,14 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def host_allowed(header: str | None, served_as: str) -> bool:
-    """Whether a Host header names this server: a loopback name, or the host that it listens on.
+def host_allowed(header: str | None) -> bool:
+    """Whether a Host header names this server, which listens on loopback only.
 
-    A server on every interface answers to any address and to the machine's own name. Other names are refused: they
-    are how a stranger's page reaches a server that only this network can see (DNS rebinding); addresses cannot be.
+    Other names are refused: they are how a stranger's page reaches a server that only this machine can see (DNS
+    rebinding).
     """
     name = _name(header)
-    if name is None:
-        return False
-    if is_loopback(name) or name == served_as.lower():
-        return True
-    return served_as in WILDCARDS and (_is_address(name) or name == socket.gethostname().lower())
+    return name is not None and is_loopback(name)
 
 
 def origin_allowed(origin: str | None, host: str | None) -> bool:
@@ -58,30 +50,24 @@ def _name(header: str | None) -> str | None:
         return None
 
 
-def _is_address(name: str) -> bool:
-    try:
-        ipaddress.ip_address(name)
-    except ValueError:
-        return False
-    return True
-
-
 class HostGuard:
-    """ASGI middleware for HTTP and WebSocket: 403 for a foreign Host or Origin."""
+    """ASGI middleware for HTTP and WebSocket: 403 for a foreign Host or Origin. `address` is told as the remedy."""
 
-    def __init__(self, app: ASGIApp, *, served_as: str) -> None:
+    def __init__(self, app: ASGIApp, *, address: str) -> None:
         self._app = app
-        self._served_as = served_as
+        self._remedy = f"Open {address}; a proxy in front has to send that as the Host and Origin headers."
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, or refuse it."""
         if scope["type"] in ("http", "websocket"):
             headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
             host = headers.get("host")
-            if not host_allowed(host, self._served_as):
-                return await _refuse(scope, send, f"The host {host!r} is not served here; use localhost.")
-            if not origin_allowed(headers.get("origin"), host):
-                return await _refuse(scope, send, "Requests from other origins are refused.")
+            origin = headers.get("origin")
+            if not host_allowed(host):
+                return await _refuse(scope, send, f"The Host header {host!r} is not this server's. {self._remedy}")
+            if not origin_allowed(origin, host):
+                told = f"The Origin header {origin!r} is not this server's, {host!r}. {self._remedy}"
+                return await _refuse(scope, send, told)
         return await self._app(scope, receive, send)
 
 

@@ -9,6 +9,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
+from dashboard.health import health
 from dashboard.metrics import metrics_text
 from dashboard.otlp_intake import Intake
 
@@ -22,7 +23,7 @@ def routes(settings: Settings, background: Background) -> list[Route]:
     intake = Intake(settings, background)
 
     async def healthz(_: Request) -> Response:
-        return JSONResponse({"status": "ok"})
+        return JSONResponse(health(settings))
 
     async def readyz(_: Request) -> Response:
         failing = await run_in_threadpool(background.failing)

@@ -10,6 +10,7 @@ import socket
 import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from io import RawIOBase
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from agent.errors import ConfigurationError, RefusedError, StorageError
 from agent.home import make_home
 from agent.settings import Settings
 from dashboard.http_guard import is_loopback
+from traces.room import room_wanted
 
 MAIN = Path(__file__).with_name("main.py")
 LOCK_FILE = "serve.lock"
@@ -24,8 +26,8 @@ LOCK_FILE = "serve.lock"
 
 def address_of(settings: Settings) -> str:
     """Where a browser on this machine finds the dashboard."""
-    host = "127.0.0.1" if settings.host in ("0.0.0.0", "::") else settings.host  # noqa: S104 - compared, not bound
-    return f"http://[{host}]:{settings.port}" if ":" in host else f"http://{host}:{settings.port}"
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    return f"http://{host}:{settings.port}"
 
 
 def serve(settings: Settings) -> None:
@@ -83,7 +85,7 @@ def only_server_of(settings: Settings) -> Iterator[None]:
         return
     make_home(settings.home)
     try:
-        file = (settings.home / LOCK_FILE).open("a+")
+        file = (settings.home / LOCK_FILE).open("a+b", buffering=0)
     except OSError as error:
         raise StorageError(
             f"The data folder {settings.home} cannot be written: {error.strerror}. Choose another with PLANDECK_HOME."
@@ -93,15 +95,24 @@ def only_server_of(settings: Settings) -> Iterator[None]:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             file.seek(0)
+            holder = file.read().decode(errors="replace").strip()
             raise RefusedError(
-                f"Another server works on {settings.home} already ({file.read().strip() or 'just starting'}); stop it, "
+                f"Another server works on {settings.home} already ({holder or 'just starting'}); stop it, "
                 "choose another folder with PLANDECK_HOME, or use PostgreSQL for several servers.",
                 code="home_in_use",
             ) from error
-        file.truncate(0)
-        file.write(f"process {os.getpid()}, {address_of(settings)}")
-        file.flush()
+        _write_holder(file, settings)
         yield
+
+
+def _write_holder(file: RawIOBase, settings: Settings) -> None:
+    try:
+        file.truncate(0)
+        file.write(f"process {os.getpid()}, {address_of(settings)}".encode())
+    except OSError as error:
+        raise StorageError(
+            f"The data folder {settings.home} cannot be written: {error.strerror}. {room_wanted(settings.home)}"
+        ) from error
 
 
 def _run(settings: Settings) -> None:
@@ -150,6 +161,6 @@ def create_app(settings: Settings) -> Any:
     return st.App(
         MAIN,
         routes=routes(settings, background),
-        middleware=[Middleware(HostGuard, served_as=settings.host)],
+        middleware=[Middleware(HostGuard, address=address_of(settings))],
         lifespan=lifespan,
     )

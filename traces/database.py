@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.resources import as_file, files
+from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
@@ -12,6 +13,7 @@ from sqlalchemy import event
 from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 
 from traces.errors import SpanStorageError
+from traces.room import room_wanted
 from traces.schema import HEAD, VERSION_TABLE
 
 BUSY_MILLISECONDS = 15_000
@@ -19,14 +21,16 @@ MIGRATION_LOCK = 7_203_110_001
 """A number that nothing else locks in PostgreSQL."""
 
 _WRONG_URL = "The database of spans must be sqlite:///PATH or postgresql://…"
+_ROOM = "The disk is full or reports an error. {room}"
 _REMEDIES = {
     "file is not a database": "It is not a database; move it away, or name another.",
     "malformed": "It is damaged; restore a backup, or move it away to start with an empty one.",
     "readonly": "It cannot be written; check the permissions of the file and its folder.",
     "read-only": "It cannot be written; check the permissions of the file and its folder.",
     "unable to open": "It cannot be opened; check that the folder exists and may be written.",
-    "disk is full": "The disk is full; make room.",
-    "no space left": "The disk is full; make room.",
+    "disk is full": _ROOM,
+    "disk i/o error": _ROOM,
+    "no space left": _ROOM,
     "locked": "Another process holds it; try again.",
 }
 
@@ -115,7 +119,8 @@ class Database:
         said = reason.strip().splitlines()[0] if reason.strip() else "no reason given"
         for words, remedy in _REMEDIES.items():
             if words in reason.lower():
-                return f"The database of spans {self.place} cannot be used ({said}). {remedy}"
+                room = room_wanted(Path(self.place).parent) if self.is_sqlite else "Make room there."
+                return f"The database of spans {self.place} cannot be used ({said}). {remedy.format(room=room)}"
         return f"The database of spans {self.place} cannot be used: {said}"
 
 

@@ -31,30 +31,51 @@ STANDARD_TIERS = frozenset({"default", "standard", "auto", "on_demand"})
 TOLERANCE = Decimal("0.01")
 """By how much a reported cost may differ from the computed one without a flag."""
 
+_Fingerprint = tuple[int, ...]
+_MISSING: _Fingerprint = ()
+
 log = logging.getLogger(__name__)
 
 
 class PriceBook:
-    """Rates by model, provider and time. `own` is the file of own prices; it is read again when it changes.
+    """Rates by model, provider and time. `own` is the file of own prices; it is looked for at each use.
 
     `extra` are further entries in the form of that file's `models`, asked after it; `illustrative: true` marks
-    prices that are made up. A file that is wrong from the start raises PriceFileError; one that becomes wrong leaves
-    the last good prices in force and is told by `problem`.
+    prices that are made up. A file that is wrong, or missing without being `optional`, leaves the last good prices in
+    force, the built-in ones if there were none: `problem` tells it, `check` raises it, and every call that is priced
+    meanwhile has the flag `own_prices_wrong`.
     """
 
-    def __init__(self, own: Path | None = None, extra: Sequence[Mapping[str, object]] = ()) -> None:
+    def __init__(
+        self, own: Path | None = None, extra: Sequence[Mapping[str, object]] = (), *, optional: bool = False
+    ) -> None:
         self._own_path = own
+        self._optional = optional
         self._lock = threading.Lock()
-        self._seen = _fingerprint(own)
-        self._own = _Entries(read_price_file(own) if own else ())
+        self._seen: _Fingerprint | None = None
+        self._own = _Entries(())
         self._extra = _Entries(read_entries({"models": [dict(entry) for entry in extra]}))
-        self._problem: str | None = None
+        self._error: PriceFileError | None = None
+
+    @property
+    def file(self) -> Path | None:
+        """The file of own prices, if any of its entries are in force."""
+        self._reload()
+        return self._own_path if self._own else None
 
     @property
     def problem(self) -> str | None:
-        """Why the file of own prices is not in force as it stands; None if it is."""
+        """Why the file of own prices is not in force as it stands, and what is instead; None if it is."""
         self._reload()
-        return self._problem
+        if self._error is None:
+            return None
+        return f"{self._error.message} {'The prices of before' if self._own else 'The built-in prices'} are in force."
+
+    def check(self) -> None:
+        """PriceFileError naming the file and what is wrong with it, if it is not in force as it stands."""
+        self._reload()
+        if self._error is not None:
+            raise self._error
 
     def price_span(self, span: NormalisedSpan) -> Priced:
         """What a span's call cost; never raises."""
@@ -83,7 +104,9 @@ class PriceBook:
         rates: Rates | None = None
         flags: tuple[str, ...] = ()
         if model is not None and usage_state == "known":
+            self._reload()
             rates, flags = self._rates(model, provider, usage, at, service_tier)
+            flags = (*flags, "own_prices_wrong") if self._error else flags
         parts = _parts(rates, usage) if rates else None
         if rates is None or parts is None:
             return _as_reported(reported, flags)
@@ -95,7 +118,6 @@ class PriceBook:
     def _rates(
         self, model: str, provider: str | None, usage: Usage, at: int, service_tier: str | None
     ) -> tuple[Rates | None, tuple[str, ...]]:
-        self._reload()
         moment = datetime.fromtimestamp(at // 1_000_000_000, UTC)
         tier = None if service_tier in STANDARD_TIERS else service_tier
         prompt = usage.input or 0
@@ -115,22 +137,30 @@ class PriceBook:
         if seen == self._seen:
             return
         with self._lock:
-            self._seen = seen
-            try:
-                self._own, self._problem = _Entries(read_price_file(self._own_path)), None
-            except PriceFileError as error:
-                self._problem = f"{error.message} The prices of before stay in force."
-                log.warning("%s", self._problem)
+            if seen != self._seen:
+                self._read(self._own_path, exists=seen != _MISSING)
+                self._seen = seen
+
+    def _read(self, path: Path, *, exists: bool) -> None:
+        try:
+            self._own = _Entries(() if self._optional and not exists else read_price_file(path))
+        except PriceFileError as error:
+            self._error = error
+            if self._seen is not None:
+                log.warning("%s", error.message)
+        else:
+            self._error = None
 
 
-def _fingerprint(path: Path | None) -> tuple[int, int, int] | None:
-    if path is None:
-        return None
+def _fingerprint(path: Path) -> _Fingerprint:
     try:
         seen = os.stat(path)  # noqa: PTH116 - asked for every call, and Path.stat is slower
-    except OSError:
-        return None
-    return seen.st_mtime_ns, seen.st_size, seen.st_ino
+    except FileNotFoundError:
+        return _MISSING
+    except OSError as error:
+        return (error.errno or -1,)
+    # A change of permissions shows only in the last one.
+    return seen.st_mtime_ns, seen.st_size, seen.st_ino, seen.st_ctime_ns
 
 
 class _Entries:
@@ -141,6 +171,9 @@ class _Entries:
         for entry in newest_first(list(entries)):
             for name in (entry.id, *entry.aliases):
                 self._by_name.setdefault(name.strip().lower(), []).append(entry)
+
+    def __bool__(self) -> bool:
+        return bool(self._by_name)
 
     def find(self, model: str, provider: str | None, at: datetime) -> PriceEntry | None:
         if not self._by_name:

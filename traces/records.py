@@ -294,7 +294,7 @@ class UsageRow:
     cache_write_tokens: int | None
     reasoning_tokens: int | None
     cost: int | None
-    """Pico-dollars over the priced calls; None when calls were made and none is priced."""
+    """Pico-dollars over the priced calls, made-up ones included; None when calls were made and none is priced."""
     unpriced_calls: int
     """Calls whose tokens are known and whose price is not."""
     calls_without_usage: int
@@ -303,6 +303,21 @@ class UsageRow:
     """Calls that were charged at made-up rates."""
     reported_calls: int
     """Calls whose cost is what the span claimed."""
+    illustrative_cost: int | None = None
+    """Pico-dollars of `cost` that are made up; None where no call was charged at made-up rates."""
+
+    @property
+    def real_cost(self) -> int | None:
+        """Pico-dollars without the made-up ones; None where nothing else has a price."""
+        if self.cost is None or self.illustrative_cost is None:
+            return self.cost
+        return (self.cost - self.illustrative_cost) or None
+
+    @property
+    def all_illustrative(self) -> bool:
+        """Whether all money is made up and no call that used tokens is of unknown cost."""
+        unknown = self.unpriced_calls or self.calls_with_invalid_usage
+        return self.illustrative_cost is not None and self.real_cost is None and not unknown
 
     @property
     def tokens(self) -> int | None:

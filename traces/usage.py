@@ -46,6 +46,9 @@ GROUPS: Mapping[str, sa.Column[Any]] = {
 TIMES: Mapping[str, int] = {"day": DAY, "hour": HOUR}
 FILTERS: Mapping[str, sa.Column[Any]] = {**GROUPS, "status": spans.c.status, "trace": spans.c.trace_id}
 
+OVER_PLANNED = 0.4
+"""A run whose planning share is above this was over-planned."""
+
 Timed: TypeAlias = Literal["call", "run"]
 """Model calls, or the computing time of runs: what their parts took, without people."""
 
@@ -63,8 +66,10 @@ class UsageQuery:
     in_runs: bool = False
     """Only spans that belong to a run."""
     dearest: bool = False
-    """Order by cost, the dearest first; else by group."""
+    """Order by real cost, then by made-up cost, the dearest first; else by group."""
     limit: int | None = None
+    illustrative: bool | None = None
+    """Only what was charged at made-up rates, or only the rest, what has no price included; None: both."""
 
 
 def conditions(query: UsageQuery) -> list[sa.ColumnElement[bool]]:
@@ -76,6 +81,8 @@ def conditions(query: UsageQuery) -> list[sa.ColumnElement[bool]]:
         clauses.append(spans.c.started_at < query.until)
     if query.in_runs:
         clauses.append(spans.c.run_id.is_not(None))
+    if query.illustrative is not None:
+        clauses.append(spans.c.illustrative == query.illustrative)
     clauses += [_accepts(name, accepted) for name, accepted in query.filters.items()]
     return clauses
 
@@ -95,7 +102,8 @@ def usage(connection: sa.Connection, query: UsageQuery) -> list[UsageRow]:
     figures = _figures()
     chosen = sa.select(*groups, *figures).where(*conditions(query), _matters())
     if groups:
-        order = [sa.desc(sa.func.coalesce(figures[-1], 0))] if query.dearest else []
+        money = (_cost_where(sa.not_(spans.c.illustrative)), _cost_where(spans.c.illustrative))
+        order = [sa.desc(sa.func.coalesce(cost, 0)) for cost in money] if query.dearest else []
         chosen = chosen.group_by(*groups).order_by(*order, *(group.nulls_last() for group in groups))
     if query.limit is not None:
         chosen = chosen.limit(query.limit)
@@ -128,6 +136,10 @@ def _counted(column: str) -> sa.ColumnElement[Any]:
     return sa.func.sum(sa.case((spans.c.counted, spans.c[column])))
 
 
+def _cost_where(clause: sa.ColumnElement[bool]) -> sa.ColumnElement[Any]:
+    return sa.func.sum(sa.case((sa.and_(spans.c.counted, clause), spans.c.cost)))
+
+
 def _figures() -> list[sa.Label[Any]]:
     own_call = sa.and_(spans.c.is_call, sa.not_(spans.c.covered))
     priced = sa.and_(spans.c.counted, spans.c.cost.is_not(None))
@@ -142,6 +154,7 @@ def _figures() -> list[sa.Label[Any]]:
         _number_of(priced, spans.c.price_source == "reported").label("reported_calls"),
         *(_counted(column.name).label(column.name) for column in columns),
         _counted("cost").label("cost"),
+        _cost_where(spans.c.illustrative).label("illustrative_cost"),
     ]
 
 
@@ -165,6 +178,7 @@ def _usage_row(by: Sequence[str], row: Row) -> UsageRow:
         calls_with_invalid_usage=int(values["calls_with_invalid_usage"]),
         illustrative_calls=int(values["illustrative_calls"]),
         reported_calls=int(values["reported_calls"]),
+        illustrative_cost=_known(values["illustrative_cost"], None),
     )
 
 
@@ -184,6 +198,11 @@ def planning_share(rows: Sequence[UsageRow]) -> float | None:
     every = sum(row.tokens or 0 for row in rows)
     planning = sum(row.tokens or 0 for row in rows if row.group.get("role") == PLANNING)
     return planning / every if every else None
+
+
+def over_planned(share: float | None) -> bool:
+    """Whether too much of the work went into planning; not said where the share is unknown."""
+    return share is not None and share > OVER_PLANNED
 
 
 def unpriced_models(connection: sa.Connection, query: UsageQuery) -> list[UnpricedModel]:

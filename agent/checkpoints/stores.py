@@ -16,17 +16,26 @@ from agent.checkpoints.rows import CheckpointRow, Gateway, Session
 from agent.checkpoints.sqlite import SqliteGateway
 from agent.checkpoints.states import build_state
 from agent.checkpoints.telling import Step, steps
-from agent.errors import AgentError, NotFoundError
+from agent.errors import AgentError, ConfigurationError, NotFoundError
 
+_POSTGRESQL = ("postgresql://", "postgres://", "postgresql+psycopg://")
 _WEIGHED_CHECKPOINTS = 1_000
 """Threads with more checkpoints are not weighed for a list, since weighing visits every row."""
 _LINE_BEFORE = 2
 """Who ran, and what is next, is told by the writes of the parent and the parent's parent."""
 
 
+def check_location(location: str) -> None:
+    """ConfigurationError for a URL of something else than PostgreSQL; it names the kind, never the address."""
+    kind, url, _ = location.partition("://")
+    if url and not location.startswith(_POSTGRESQL):
+        raise ConfigurationError(f"{kind}:// is no checkpoint store; use the path of a SQLite file or postgresql://.")
+
+
 def open_store(location: str, name: str) -> CheckpointStore:
     """A store at a path of a SQLite file or a `postgresql://` URL. Nothing is opened before the first question."""
-    if location.startswith(("postgresql://", "postgres://", "postgresql+psycopg://")):
+    check_location(location)
+    if location.startswith(_POSTGRESQL):
         return CheckpointStore(PostgresGateway(location.replace("+psycopg", "", 1), name), name)
     return CheckpointStore(SqliteGateway(Path(location), name), name)
 

@@ -14,6 +14,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from agent.errors import StorageError
+from traces.room import room_wanted
 
 BUSY_SECONDS = 10.0
 
@@ -73,8 +74,8 @@ def _sqlite(path: Path) -> Iterator[BaseCheckpointSaver[Any]]:
         saver.setup()
     except sqlite3.Error as error:
         raise StorageError(
-            f"{path} cannot be opened as a checkpoint database: {error}. Check the folder's permissions and free "
-            "space, or restore the file from a backup."
+            f"{path} cannot be opened as a checkpoint database: {error}. Check the folder's permissions, or restore "
+            f"the file from a backup. {room_wanted(path.parent)}"
         ) from error
     try:
         yield saver

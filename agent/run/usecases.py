@@ -56,6 +56,7 @@ from traces.exporter import StoreExporter
 from traces.ingest import Ingest
 from traces.prices import PriceBook
 from traces.records import Usage
+from traces.room import room_wanted
 from traces.store import SpanStore, open_span_store
 
 TASK_CHARACTERS = 20_000
@@ -125,7 +126,7 @@ class Plandeck:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise StorageError(
-                f"{folder} cannot be made: {error.strerror}. Check permissions and free space."
+                f"{folder} cannot be made: {error.strerror}. Check the permissions. {room_wanted(self.settings.home)}"
             ) from error
         return folder
 
@@ -364,5 +365,4 @@ def model_name(app: Plandeck) -> str:
 def price_book(settings: Settings) -> PriceBook:
     """Own prices over the built-in ones; the offline model's are illustrative and marked as such."""
     default = settings.home / "prices.toml"
-    own = settings.prices or (default if default.exists() else None)
-    return PriceBook(own=own, extra=[OFFLINE_PRICE])
+    return PriceBook(settings.prices or default, [OFFLINE_PRICE], optional=settings.prices is None)

@@ -13,6 +13,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from agent.errors import StorageError
+from traces.room import room_wanted
 
 BUSY_SECONDS = 10
 CONNECT_SECONDS = 5
@@ -130,19 +131,19 @@ def _sqlite_sentence(file: Path, error: sqlite3.Error) -> str:
     name = getattr(error, "sqlite_errorname", None) or ""
     for start, sentence in _SQLITE.items():
         if name.startswith(start):
-            return sentence.format(file=file, folder=file.parent)
+            return sentence.format(file=file, folder=file.parent, room=room_wanted(file.parent))
     return f"{file} could not be used: {error}."
 
 
 _SQLITE = {
     "SQLITE_NOTADB": "{file} is not a database; move it away, or choose another folder with PLANDECK_HOME.",
     "SQLITE_CORRUPT": "{file} is damaged; put a backup in its place, or move it away to begin anew.",
-    "SQLITE_FULL": "{file} cannot grow, the disk is full; free some space and try again.",
+    "SQLITE_FULL": "{file} cannot grow, the disk is full. {room}",
     "SQLITE_READONLY": "{file} cannot be written; give yourself write permission to it and to the folder {folder}.",
     "SQLITE_PERM": "{file} cannot be written; give yourself write permission to it and to the folder {folder}.",
     "SQLITE_CANTOPEN": "{file} cannot be opened; check that the folder {folder} exists and that you may write in it.",
     "SQLITE_BUSY": "{file} is locked by another program for more than 10 seconds; close that program and try again.",
-    "SQLITE_IOERR": "{file} cannot be read or written, the disk reports an error; check the disk and its free space.",
+    "SQLITE_IOERR": "{file} cannot be read or written, the disk reports an error. {room}",
 }
 
 

@@ -53,5 +53,5 @@ def refusal(request: ApprovalRequest) -> str | None:
 
 
 def goes_on(request: ApprovalRequest) -> bool:
-    """Whether the last click here set the run going again, so that its page is what the person wants to see; told once."""
+    """Whether the last click here set the run going again: its page is what the person wants to see. Told once."""
     return bool(st.session_state.pop(f"{GOES_ON}-{request.request_id}", False))

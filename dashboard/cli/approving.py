@@ -73,7 +73,10 @@ def decide(
     project: Project = None,
     json: Json = False,
 ) -> None:
-    """Decide on a request, once; then the run goes on here unless a worker has it."""
+    """Decide on a request, once; then the run goes on here unless a worker has it.
+
+    Exits with 0 once the decision stands, whatever becomes of the run: ask `show`.
+    """
     from agent.run import usecases
     from agent.shapes import approval_json
 

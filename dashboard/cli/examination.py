@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import os
 import platform
-import shutil
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from agent.errors import AgentError, NotFoundError
-from dashboard.named_stores import OWN
+from agent.errors import AgentError, NotFoundError, RefusedError
+from agent.home import make_home
+from dashboard.named_stores import OWN, store_locations, store_problems
 from traces.errors import TracesError
+from traces.room import free_bytes, room_problem
 
 if TYPE_CHECKING:
     from agent.settings import Settings
 
-FREE_BYTES = 200_000_000
 OLDEST_PYTHON = (3, 11)
+RESTORE = "Do what the message says, restore the database from a backup, or choose another folder with PLANDECK_HOME."
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,16 +65,17 @@ def python() -> Check:
 
 def home(settings: Settings) -> str:
     """The data folder takes files, and there is room for them."""
-    settings.home.mkdir(parents=True, exist_ok=True)
+    make_home(settings.home)
+    if problem := room_problem(settings.home):
+        raise AgentError(problem)
     probe = settings.home / f".doctor-{os.getpid()}"
     try:
         probe.write_bytes(b"x")
     finally:
         probe.unlink(missing_ok=True)
-    free = shutil.disk_usage(settings.home).free
-    if free < FREE_BYTES:
-        raise AgentError(f"{settings.home} has only {free:,} bytes left.")
-    return f"{settings.home.resolve()} is writable, {free // 1_000_000:,} MB free"
+    free = free_bytes(settings.home)
+    room = "unknown space" if free is None else f"{free // 1_000_000:,} MB"
+    return f"{settings.home.resolve()} is writable, {room} free"
 
 
 def records(settings: Settings) -> str:
@@ -103,6 +105,23 @@ def checkpoints(settings: Settings) -> str:
         return "not made yet, the first run makes it"
 
 
+def stores(settings: Settings) -> str:
+    """Every store of PLANDECK_STORES answers."""
+    problems = store_problems(settings)
+    if problems:
+        raise AgentError(" ".join(problems))
+    return ", ".join(name for name in store_locations(settings) if name != OWN) or "none beside the own one"
+
+
+def prices(settings: Settings) -> str:
+    """The file of own prices is right, if there is one."""
+    from agent.run.usecases import price_book
+
+    book = price_book(settings)
+    book.check()
+    return f"own ones of {book.file}, then the built-in ones" if book.file else "the built-in ones"
+
+
 def provider(settings: Settings) -> str:
     """The provider is known and has its key."""
     from agent.models.client import build_model
@@ -121,20 +140,28 @@ def tools(settings: Settings) -> str:
 
 
 def port(settings: Settings) -> str:
-    """The dashboard could listen."""
+    """The dashboard could listen, or does already."""
+    from dashboard.health import served_by_this
     from dashboard.server import check_exposure, check_port
 
     check_exposure(settings)
-    check_port(settings.host, settings.port)
+    try:
+        check_port(settings.host, settings.port)
+    except RefusedError:
+        if served_by_this(settings):
+            return f"{settings.host}:{settings.port} is served by this Plandeck"
+        raise
     return f"{settings.host}:{settings.port} is free"
 
 
 LOOKS: tuple[tuple[str, Callable[[Settings], str], str], ...] = (
     ("home", home, "Make room there, or choose another folder with PLANDECK_HOME."),
-    ("records", records, "Restore the database from a backup, or choose another folder with PLANDECK_HOME."),
-    ("spans", spans, "Restore the database from a backup, or choose another folder with PLANDECK_HOME."),
-    ("checkpoints", checkpoints, "Restore the database from a backup, or choose another folder with PLANDECK_HOME."),
+    ("records", records, RESTORE),
+    ("spans", spans, RESTORE),
+    ("checkpoints", checkpoints, RESTORE),
+    ("stores", stores, "Correct PLANDECK_STORES, or what it names."),
+    ("prices", prices, "Correct or remove that file; PLANDECK_PRICES names another."),
     ("provider", provider, "Set the variable that the message names."),
-    ("tools", tools, "Reinstall Plandeck: make setup."),
-    ("port", port, "Stop what listens there (a running Plandeck does), or choose another with PLANDECK_PORT."),
+    ("tools", tools, "Do what the message says, or reinstall Plandeck: make setup."),
+    ("port", port, "Stop what listens there, or choose another port with PLANDECK_PORT."),
 )

@@ -75,7 +75,7 @@ for name, command in COMMANDS.items():
 
 
 def main() -> None:
-    """Run the command line; exits with 0, 1 (refused or failed) or 2 (wrong usage)."""
+    """Run the command line; exits with 0, 1 (refused or failed, also a run that ended so) or 2 (wrong usage)."""
     for argument in sys.argv[1:]:
         if "\0" in argument or any("\ud800" <= sign <= "\udfff" for sign in argument):
             print(f"plandeck: {argument[:80]!a} is no UTF-8 text.", file=sys.stderr)

@@ -156,7 +156,9 @@ def _ingested(files: Sequence[Path], project: str | None) -> Iterator[tuple[Path
     from traces.otlp import decode_file
 
     with open_stores(project) as stores:
-        pipeline = Ingest(stores.spans, price_book(stores.settings))
+        prices = price_book(stores.settings)
+        prices.check()
+        pipeline = Ingest(stores.spans, prices)
         for file in files:
             try:
                 yield file, pipeline.ingest_decoded(stores.project, decode_file(file.read_bytes()))

@@ -47,11 +47,13 @@ def open_stores(project: str | None = None) -> Iterator[Stores]:
 
 
 @contextmanager
-def open_agent(project: str | None = None) -> Iterator[Plandeck]:
-    """Everything that runs need, model and tools included."""
+def open_agent(project: str | None = None, *, calls_models: bool = True) -> Iterator[Plandeck]:
+    """Everything that runs need, model and tools included; PriceFileError if calls could not be priced as wanted."""
     from agent.run.usecases import open_plandeck
 
     with open_plandeck(settings_for(project)) as app:
+        if calls_models:
+            app.prices.check()
         yield app
 
 

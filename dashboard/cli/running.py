@@ -34,7 +34,10 @@ def run(
     project: Project = None,
     json: Json = False,
 ) -> None:
-    """Give the agent a task; returns when the run ends or waits for a person."""
+    """Give the agent a task; returns when the run ends or waits for a person.
+
+    Exits with 0 if it succeeded, waits or is queued, and with 1 if it failed or was cancelled.
+    """
     from agent.run.usecases import start_run
     from dashboard.services import current_user
 
@@ -44,12 +47,16 @@ def run(
             with progress(app, started.run_id, quiet=json):
                 started = _follow(app, started.run_id, approve_as)
         answer_run(app, started, json)
+    _exit_as(started)
 
 
 def resume(
     thread_id: Annotated[str, typer.Argument(metavar="THREAD_ID")], project: Project = None, json: Json = False
 ) -> None:
-    """Go on with a thread's run where its last checkpoint left it."""
+    """Go on with a thread's run where its last checkpoint left it.
+
+    Exits with 0 if it succeeded or waits, and with 1 if it failed or was cancelled.
+    """
     from agent.run.usecases import resume_thread
 
     with open_agent(project) as app:
@@ -59,6 +66,7 @@ def resume(
             if not resumed.status.ended:
                 resumed = settle(app, resumed.run_id)
         answer_run(app, resumed, json)
+    _exit_as(resumed)
 
 
 def cancel(
@@ -68,7 +76,7 @@ def cancel(
     from agent.run.usecases import advance, cancel_run
     from dashboard.services import current_user
 
-    with open_agent(project) as app:
+    with open_agent(project, calls_models=False) as app:
         cancel_run(app, run_id, by=current_user())
         answer_run(app, advance(app, run_id), json)
 
@@ -152,6 +160,14 @@ def _waits(app: Plandeck, current: Run) -> bool:
         return False
     asked = app.records.requests(app.project, run_id=current.run_id)
     return not any(request.decision and request.applied_at is None for request in asked)
+
+
+def _exit_as(ended: Run) -> None:
+    """Exit with 1 for a run that ended without success, after it was printed."""
+    from agent.records import RunStatus
+
+    if ended.status in (RunStatus.FAILED, RunStatus.CANCELLED):
+        raise typer.Exit(1)
 
 
 def answer_run(stores: Stores | Plandeck, run: Run, as_json: bool) -> None:

@@ -1,4 +1,4 @@
-"""The drawings of the costs page. What they show is worked out in `dashboard.costs.model`."""
+"""The drawings of the costs page. What they show is worked out in `over_time` and `bars`."""
 
 from __future__ import annotations
 
@@ -6,20 +6,13 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from dashboard.costs.model import (
-    OVER_PLANNED,
-    Bar,
-    CostBars,
-    ShareBars,
-    TimeLines,
-    axis_money,
-    nice_steps,
-    spread,
-    ticks,
-)
+from dashboard.costs.bars import Bar
+from dashboard.costs.over_time import CostBars, ShareBars, TimeLines
+from dashboard.costs.scales import axis_money, nice_steps, spread, ticks
 from dashboard.look.colours import Palette
 from dashboard.look.figures import figure, plain, tooltip
 from dashboard.look.formats import NBSP, duration, money, percent, plural
+from traces.usage import OVER_PLANNED, over_planned
 
 HIGH, LOW = 232, 168
 """Pixels of the charts of the upper and the lower row."""
@@ -110,7 +103,9 @@ def bars_figure(bars: Sequence[Bar], colours: Palette, *, height: int, stone: bo
         orientation="h",
         marker={"color": colours.series[2 if stone else 0], "cornerradius": CORNER, "line": {"width": 0}},
         width=0.46,
-        hovertemplate=[tooltip(f"{bar.label}: {bar.first}\n{bar.second}") for bar in bars],
+        hovertemplate=[
+            tooltip("\n".join(filter(None, (f"{bar.label}: {bar.first}", bar.second, bar.aside)))) for bar in bars
+        ],
     )
     for place, bar in zip(places, bars, strict=True):
         second = f"<br>{plain(bar.second)}" if bar.second else ""
@@ -199,28 +194,30 @@ def share_figure(bars: ShareBars, colours: Palette) -> go.Figure:
     """Planning share by bucket; what is above the line is darker."""
     highest = max((share for share in bars.shares if share is not None), default=0.0)
     top = max(highest, OVER_PLANNED) * 1.22
-    made = figure(colours, height=LOW, margin={"l": 40, "r": 16, "t": 6, "b": 22}, bargap=0.25, barcornerradius=2)
-    over = [share is not None and share > OVER_PLANNED for share in bars.shares]
+    made = figure(colours, height=LOW, margin={"l": 40, "r": 16, "t": 24, "b": 22}, bargap=0.25, barcornerradius=2)
+    over = [over_planned(share) for share in bars.shares]
     strong, weak = colours.series[0], colours.series[1]
     made.add_bar(
         x=list(range(len(bars.shares))),
         y=list(bars.shares),
         marker={"color": [strong if is_over else weak for is_over in over], "line": {"width": 0}},
         hovertemplate=[
-            tooltip(f"{label}\nplanning: {percent(share)}")
+            tooltip(f"{label}\nplanning share: {percent(share)}")
             for label, share in zip(bars.labels, bars.shares, strict=True)
         ],
     )
     made.add_hline(y=OVER_PLANNED, line={"color": colours.muted, "width": 1, "dash": "dot"})
     made.add_annotation(
+        # Above the plot, where no bar stands behind the words.
         xref="paper",
+        yref="paper",
         x=0,
-        y=OVER_PLANNED,
-        text=f"over-planned above 40{NBSP}%",
+        y=1,
+        text=f"··· over-planned above {percent(OVER_PLANNED)}",
         showarrow=False,
         xanchor="left",
-        yshift=9,
-        xshift=4,
+        yanchor="bottom",
+        yshift=4,
         font={"size": 11, "color": colours.muted},
     )
     _time_axis(made, bars.labels, most=3)
@@ -233,12 +230,13 @@ def cost_alt(bars: CostBars) -> str:
     """The cost chart in words."""
     parts = [f"{series.name} {_exact(sum(series.values))}" for series in bars.series]
     peak = f" The most is {_exact(bars.totals[bars.peak])}, {bars.labels[bars.peak]}." if bars.peak is not None else ""
-    return f"Cost by time and model: {', '.join(parts)}.{peak}"
+    return f"{bars.title}: {', '.join(parts)}.{peak}"
 
 
 def bars_alt(what: str, bars: Sequence[Bar]) -> str:
     """Horizontal bars in words."""
-    return f"{what}: " + ", ".join(f"{bar.label} {bar.first} {bar.second}".strip() for bar in bars) + "."
+    told = (" ".join(filter(None, (bar.label, bar.first, bar.second, bar.aside))) for bar in bars)
+    return f"{what}: {', '.join(told)}."
 
 
 def time_alt(lines: TimeLines) -> str:
@@ -250,7 +248,5 @@ def time_alt(lines: TimeLines) -> str:
 def share_alt(bars: ShareBars) -> str:
     """The planning shares in words."""
     known = [share for share in bars.shares if share is not None]
-    over = sum(share > OVER_PLANNED for share in known)
-    return (
-        f"Planning share of tokens: at most {percent(max(known, default=None))}, {plural(over, 'bar')} above 40{NBSP}%."
-    )
+    over = plural(sum(over_planned(share) for share in known), "bar")
+    return f"Planning share: at most {percent(max(known, default=None))}, {over} above {percent(OVER_PLANNED)}."

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agent.errors import NotFoundError
 from agent.records import Run
-from dashboard.costs.model import Seen
+from dashboard.costs.observed import Opened, Seen
 from dashboard.costs.selection import Selection
-from traces.records import Arithmetic, UsageRow
+from traces.records import UsageRow
 from traces.store import UsageQuery
 
 if TYPE_CHECKING:
@@ -38,22 +37,32 @@ def observe(app: Plandeck, chosen: Selection) -> Seen:
         roles_of_runs=spans.usage(replace(query, by=("run", "role"), in_runs=True)),
         dearest=dearest,
         models_of_runs=spans.usage(replace(of_runs, by=("run", "model"), dearest=True)),
-        runs=_known_runs(app, run_ids),
+        runs={run_id: run for run_id in run_ids if (run := known_run(app, run_id))},
         computing=spans.computing_times(project, run_ids),
         times_of_runs=run_times,
         times_of_calls=[] if run_times else spans.latency(query, of="call", by=bucket),
         unpriced=spans.unpriced_models(query),
-        arithmetic=spans.arithmetic(query),
+        arithmetic=_opened(app, query),
         choices=spans.usage(replace(query, by=("model", "agent", "user", "role"), filters={})),
         anything_ever=bool(total.calls or spans.usage_total(UsageQuery(project)).calls),
         price_problem=app.prices.problem,
     )
 
 
-def arithmetic_of_run(app: Plandeck, chosen: Selection, run_id: str) -> Arithmetic:
+def arithmetic_of_run(app: Plandeck, chosen: Selection, run_id: str) -> Opened:
     """How the cost of a run within the selection is made."""
     query = chosen.query(app.project)
-    return app.spans.arithmetic(replace(query, filters={**query.filters, "run": [run_id]}))
+    return _opened(app, replace(query, filters={**query.filters, "run": [run_id]}))
+
+
+def planning_share_of_run(app: Plandeck, run_id: str) -> float | None:
+    """Over the whole run, whatever is selected; None without tokens."""
+    return app.spans.planning_share(UsageQuery(app.project, filters={"run": [run_id]}))
+
+
+def _opened(app: Plandeck, query: UsageQuery) -> Opened:
+    real, made_up = (app.spans.arithmetic(replace(query, illustrative=kind)) for kind in (False, True))
+    return Opened(real, made_up)
 
 
 def rows_for_export(app: Plandeck, chosen: Selection) -> list[UsageRow]:
@@ -61,16 +70,9 @@ def rows_for_export(app: Plandeck, chosen: Selection) -> list[UsageRow]:
     return app.spans.usage(chosen.query(app.project, CSV_GROUPS))
 
 
-def is_own_run(app: Plandeck, run_id: str) -> bool:
-    """Whether our records have the run; spans may name others."""
-    return bool(_known_runs(app, [run_id]))
-
-
-def _known_runs(app: Plandeck, run_ids: Iterable[str]) -> dict[str, Run]:
-    known: dict[str, Run] = {}
-    for run_id in run_ids:
-        try:
-            known[run_id] = app.records.run(app.project, run_id)
-        except NotFoundError:
-            continue
-    return known
+def known_run(app: Plandeck, run_id: str) -> Run | None:
+    """The run of our records; None for one that only spans name."""
+    try:
+        return app.records.run(app.project, run_id)
+    except NotFoundError:
+        return None

@@ -9,26 +9,24 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from agent.records import RunStatus
-from dashboard.costs import charts, model
-from dashboard.costs.reading import CSV_GROUPS, arithmetic_of_run, is_own_run, observe, rows_for_export
+from dashboard.costs import bars, charts, filters, over_time, summary
+from dashboard.costs.export import csv_text
+from dashboard.costs.observed import Seen
+from dashboard.costs.opening import run_arithmetic, runs_table, whole_arithmetic
+from dashboard.costs.reading import CSV_GROUPS, observe, rows_for_export
+from dashboard.costs.runs import run_rows
 from dashboard.costs.selection import FILTER_NAMES, PERIODS, Selection, read_selection
 from dashboard.look import places
 from dashboard.look.colours import palette
 from dashboard.look.figures import show_figure
-from dashboard.look.parts import TWO_TO_ONE, empty, gray, head, metric_strip, section, small, small_table, warn
-from dashboard.look.status import look_of
+from dashboard.look.parts import TWO_TO_ONE, empty, head, metric_strip, section, warn
 from dashboard.look.text import code, escape
 from dashboard.services import services
 
 if TYPE_CHECKING:
     from agent.run.usecases import Plandeck
-    from traces.records import Arithmetic
 
-SHORT_ARITHMETIC = 8
-"""Lines up to which the sum of the whole period is open from the start."""
-RATE = "Rate\u00a0per\u00a0million"
-PERIOD, DAYS, RUNS = "costs-period", "costs-days", "costs-runs"
+PERIOD, DAYS = "costs-period", "costs-days"
 FILTER_ICONS = {"model": "neurology", "agent": "smart_toy", "user": "group", "role": "category", "status": "rule"}
 
 
@@ -39,7 +37,8 @@ def show() -> None:
     seen = observe(app, chosen)
     head(
         f"Costs · project {escape(app.project)}",
-        model.headline(seen, chosen),
+        summary.headline(seen, chosen),
+        facts=escape(summary.made_up_aside(seen)),
         actions=partial(_actions, app, chosen, now),
     )
     if seen.price_problem:
@@ -54,20 +53,18 @@ def show() -> None:
     _figures(app, seen, chosen, now)
 
 
-def _figures(app: Plandeck, seen: model.Seen, chosen: Selection, now: datetime) -> None:
-    metric_strip(model.metrics(seen))
-    if unpriced := model.unpriced_notice(seen):
+def _figures(app: Plandeck, seen: Seen, chosen: Selection, now: datetime) -> None:
+    metric_strip(summary.metrics(seen))
+    if unpriced := summary.unpriced_notice(seen):
         st.warning(f"**{escape(unpriced.title)}** {escape(unpriced.body)}", icon=":material/help:")
-    if made_up := model.illustrative_notice(seen):
-        st.caption(f":material/info: {escape(made_up)}")
     _upper_charts(seen, chosen, now)
     _lower_charts(seen, chosen, now)
-    if rows := model.run_rows(seen):
-        _runs(rows, chosen)
+    if rows := run_rows(seen):
+        runs_table(rows, chosen)
     if chosen.run_id:
-        _run_arithmetic(app, chosen, chosen.run_id)
+        run_arithmetic(app, chosen, chosen.run_id)
     else:
-        _whole_arithmetic(seen, chosen)
+        whole_arithmetic(seen.arithmetic, chosen.period.words)
 
 
 # Head and filters
@@ -100,7 +97,7 @@ def _actions(app: Plandeck, chosen: Selection, now: datetime) -> None:
 
 
 def _csv(app: Plandeck, chosen: Selection) -> bytes:
-    return model.csv_text(rows_for_export(app, chosen), CSV_GROUPS).encode()
+    return csv_text(rows_for_export(app, chosen), CSV_GROUPS).encode()
 
 
 def _choose_period() -> None:
@@ -131,20 +128,20 @@ def _choose_days() -> None:
         st.query_params.pop("run", None)
 
 
-def _filters(seen: model.Seen, chosen: Selection) -> None:
+def _filters(seen: Seen, chosen: Selection) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         for name in FILTER_NAMES:
             accepted = chosen.filters.get(name, ())
-            label = escape(model.filter_label(name, accepted))
+            label = escape(filters.filter_label(name, accepted))
             with st.popover(f"**{label}**" if accepted else label, icon=f":material/{FILTER_ICONS[name]}:"):
                 key = f"costs-{name}"
                 st.session_state[key] = list(accepted)
                 st.multiselect(
-                    model.FILTER_WORDS[name][0],
-                    model.choices_of(name, seen, accepted),
-                    format_func=partial(model.choice_words, name),
+                    filters.FILTER_WORDS[name][0],
+                    filters.choices_of(name, seen, accepted),
+                    format_func=partial(filters.choice_words, name),
                     key=key,
-                    placeholder=model.FILTER_WORDS[name][0],
+                    placeholder=filters.FILTER_WORDS[name][0],
                     label_visibility="collapsed",
                     width=280,
                     on_change=_choose_filter,
@@ -195,16 +192,16 @@ def _framed(title: str, draw: Callable[[], None]) -> None:
         draw()
 
 
-def _upper_charts(seen: model.Seen, chosen: Selection, now: datetime) -> None:
+def _upper_charts(seen: Seen, chosen: Selection, now: datetime) -> None:
     colours = palette()
-    bars = model.cost_bars(seen, chosen.period, now)
-    classes = model.class_bars(seen.arithmetic)
+    costs = over_time.cost_bars(seen, chosen.period, now)
+    classes = bars.class_bars(seen)
     left, right = st.columns(TWO_TO_ONE, gap="medium")
     with left:
-        _framed(f"Cost by {chosen.period.bucket} and model", lambda: _cost_chart(bars))
+        _framed(costs.title, lambda: _cost_chart(costs))
     with right:
         _framed(
-            "Where it went, by token class",
+            bars.class_title(seen),
             lambda: show_figure(
                 charts.bars_figure(classes, colours, height=charts.HIGH),
                 alt=charts.bars_alt("Cost and tokens by token class", classes),
@@ -213,22 +210,22 @@ def _upper_charts(seen: model.Seen, chosen: Selection, now: datetime) -> None:
         )
 
 
-def _cost_chart(bars: model.CostBars) -> None:
-    if not bars.series:
+def _cost_chart(costs: over_time.CostBars) -> None:
+    if not costs.series:
         empty("None of these calls has a price, so there is no cost to draw.")
         return
-    show_figure(charts.cost_figure(bars, palette()), alt=charts.cost_alt(bars), key="costs-bars")
+    show_figure(charts.cost_figure(costs, palette()), alt=charts.cost_alt(costs), key="costs-bars")
 
 
-def _lower_charts(seen: model.Seen, chosen: Selection, now: datetime) -> None:
-    lines = model.time_lines(seen, chosen.period, now)
-    shares = model.share_bars(seen, chosen.period, now)
-    roles = model.role_bars(seen)
+def _lower_charts(seen: Seen, chosen: Selection, now: datetime) -> None:
+    lines = over_time.time_lines(seen, chosen.period, now)
+    shares = over_time.share_bars(seen, chosen.period, now)
+    roles = bars.role_bars(seen)
     left, middle, right = st.columns(3, gap="medium")
     with left:
         _framed(lines.title, lambda: _time_chart(lines))
     with middle:
-        _framed("Planning share of tokens", lambda: _share_chart(shares))
+        _framed("Planning share", lambda: _share_chart(shares))
     with right:
         _framed(
             "What the calls were for",
@@ -240,142 +237,18 @@ def _lower_charts(seen: model.Seen, chosen: Selection, now: datetime) -> None:
         )
 
 
-def _time_chart(lines: model.TimeLines) -> None:
+def _time_chart(lines: over_time.TimeLines) -> None:
     if not lines.highest:
         empty("Nothing ended in this period.")
         return
     show_figure(charts.time_figure(lines, palette()), alt=charts.time_alt(lines), key="costs-times")
 
 
-def _share_chart(shares: model.ShareBars) -> None:
+def _share_chart(shares: over_time.ShareBars) -> None:
     if shares.empty:
         empty("No call of this period belongs to a run of the agent.")
         return
     show_figure(charts.share_figure(shares, palette()), alt=charts.share_alt(shares), key="costs-shares")
-
-
-# Runs and arithmetic
-
-
-def _runs(rows: list[model.RunRow], chosen: Selection) -> None:
-    section("Runs that cost most")
-    ids = [row.run_id for row in rows]
-    selected = [ids.index(chosen.run_id)] if chosen.run_id in ids else []
-    # Another list begins without the selection of the one before.
-    key = f"{RUNS} {chosen.period.key} {sorted(chosen.filters.items())} {ids}"
-    words = [look_of(status).word for status in RunStatus]
-    dearest = max(row.cost for row in rows)
-    st.dataframe(
-        [
-            {
-                "Status": [look_of(row.status).word] if row.status else [],
-                "Task": row.task,
-                "User": row.user,
-                "Model": row.model,
-                " ": row.cost,
-                "Cost": row.cost_words,
-                "Tokens": row.tokens,
-                "Planning": row.planning,
-                "Computing": row.computing,
-            }
-            for row in rows
-        ],
-        column_config={
-            "Status": st.column_config.MultiselectColumn(
-                width=92, options=words, color=[palette()[look_of(status).slot].tint for status in RunStatus]
-            ),
-            "Task": st.column_config.TextColumn(width=226),
-            "User": st.column_config.TextColumn(width=58),
-            "Model": st.column_config.TextColumn(width=112),
-            " ": st.column_config.ProgressColumn(
-                width=66, format=" ", min_value=0, max_value=dearest or 1, color=palette().series[1]
-            ),
-            "Cost": st.column_config.TextColumn(width=70, alignment="right"),
-            "Tokens": st.column_config.TextColumn(width=72, alignment="right"),
-            "Planning": st.column_config.TextColumn(width=68, alignment="right"),
-            "Computing": st.column_config.TextColumn(width=78, alignment="right"),
-        },
-        hide_index=True,
-        key=key,
-        on_select=partial(_choose_run, ids, key),
-        selection_mode="single-row",
-        selection_default={"selection": {"rows": selected}},
-        placeholder="–",
-        alt="The dearest runs; selecting one opens how its cost is made",
-    )
-
-
-def _choose_run(ids: list[str], key: str) -> None:
-    rows = st.session_state[key].selection.rows
-    if rows:
-        st.query_params["run"] = ids[rows[0]]
-    else:
-        st.query_params.pop("run", None)
-
-
-def _run_arithmetic(app: Plandeck, chosen: Selection, run_id: str) -> None:
-    opened = arithmetic_of_run(app, chosen, run_id)
-    if not opened.calls:
-        empty(f"Run {code(run_id)} called no model {escape(chosen.period.words)} that passes the filters.")
-        return
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        section(model.arithmetic_title(opened, f"of {run_id}"))
-        st.space("stretch")
-        if is_own_run(app, run_id):
-            st.page_link(
-                places.RUNS, label="Open the run", icon=":material/arrow_forward:", query_params={"run": run_id}
-            )
-    _arithmetic(opened)
-
-
-def _whole_arithmetic(seen: model.Seen, chosen: Selection) -> None:
-    title = model.arithmetic_title(seen.arithmetic, chosen.period.words)
-    if len(seen.arithmetic.rows) <= SHORT_ARITHMETIC:
-        section(title)
-        _arithmetic(seen.arithmetic)
-        return
-    with st.expander(escape(title)):
-        _arithmetic(seen.arithmetic)
-
-
-def _arithmetic(opened: Arithmetic) -> None:
-    left, right = st.columns(TWO_TO_ONE, gap="medium")
-    with left:
-        _arithmetic_table(opened)
-    with right:
-        st.caption(f":material/info: {escape(model.arithmetic_note(opened))}")
-
-
-def _arithmetic_table(opened: Arithmetic) -> None:
-    lines, total = model.arithmetic_lines(opened), model.total_line(opened)
-    sign = model.verdict_sign(opened)
-    rows = [(line.token_class, "×" if line.rate else "", "=", gray(small(escape(line.book)))) for line in lines]
-    rows.append((f"**{total.token_class}**", "", "=", f"{sign} {small(escape(total.book))}"))
-    # A table sets only numbers to the right, so these cells are the numbers of their lines, and worded from those.
-    worded = {name: _worded(lines, total, name) for name in ("tokens", "rate", "cost")}
-    small_table(
-        [
-            {
-                "Token class": what,
-                "Tokens": index,
-                " ": times,
-                RATE: index,
-                "  ": equals,
-                "Cost": index,
-                "Price book": book,
-            }
-            for index, (what, times, equals, book) in enumerate(rows)
-        ],
-        {"Tokens": worded["tokens"], RATE: worded["rate"], "Cost": worded["cost"]},
-        alt="Tokens times rate is cost, by token class and entry of the price book",
-    )
-
-
-def _worded(lines: list[model.ArithmeticLine], total: model.ArithmeticLine, name: str) -> Callable[[float], str]:
-    words = [escape(getattr(line, name)) for line in lines]
-    last = escape(getattr(total, name))
-    words.append(f"**{last}**" if last else "")
-    return lambda index: words[int(index)]
 
 
 show()

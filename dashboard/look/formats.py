@@ -31,6 +31,18 @@ def money(amount: Decimal | int | None) -> str:
     return sign + _positive_money(abs(value))
 
 
+def money_apart(real: Decimal | int | None, made_up: Decimal | int | None) -> str:
+    """Real money, `$0.0080 made-up` where there is only that, or `$9.00 + $0.0080 made-up`: never their sum."""
+    if made_up is None:
+        return money(real)
+    return made_up_money(made_up) if real is None else f"{money(real)} + {made_up_money(made_up)}"
+
+
+def made_up_money(amount: Decimal | int) -> str:
+    """`$0.0080 made-up`: what the offline model would cost at its illustrative rates."""
+    return f"{money(amount)}{NBSP}made-up"
+
+
 def _positive_money(value: Decimal) -> str:
     if value == 0:
         return "$0"

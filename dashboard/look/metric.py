@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dashboard.look.formats import percent
+from traces.usage import OVER_PLANNED
+
+PLANNING_HELP = f"Planning tokens as a share of all tokens. A run above {percent(OVER_PLANNED)} was over-planned."
+
 
 @dataclass(frozen=True, slots=True)
 class Metric:

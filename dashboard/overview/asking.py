@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from agent.records import RequestStatus, Run, RunStatus
 from dashboard.metrics import ALIVE
-from dashboard.named_stores import store_locations
+from dashboard.named_stores import named_stores
 from dashboard.overview.model import Observed, people_time, start_of_day, start_of_month
 from dashboard.overview.side_model import SideSeen
 from dashboard.settings_page.model import places
@@ -27,7 +27,7 @@ def observe(app: Plandeck, now: datetime) -> Observed:
     running = _runs(app, RunStatus.EXECUTING, RunStatus.PLANNING, RunStatus.QUEUED, limit=RUNNING_SHOWN)
     failed = app.records.ended_runs(app.project, RunStatus.FAILED, since=start_of_day(now), limit=FAILED_SHOWN)
     finished = app.records.ended_runs(app.project, RunStatus.SUCCEEDED, RunStatus.CANCELLED, limit=ENDED_SHOWN)
-    shown = [*running, *failed, *finished]
+    used = {run.run_id: app.spans.run_usage(app.project, run.run_id) for run in (*running, *failed, *finished)}
     requests = [request for run in finished for request in app.records.requests(app.project, run_id=run.run_id)]
     return Observed(
         now=now,
@@ -36,7 +36,8 @@ def observe(app: Plandeck, now: datetime) -> Observed:
         failed=failed,
         finished=finished,
         steps={run.run_id: app.records.steps(app.project, run.run_id, run.plan_version) for run in (*running, *failed)},
-        costs={run.run_id: app.spans.run_usage(app.project, run.run_id).cost for run in shown},
+        costs={run_id: usage.real_cost for run_id, usage in used.items()},
+        made_up={run_id: made_up for run_id, usage in used.items() if (made_up := usage.illustrative_cost) is not None},
         waits=people_time(requests),
         computing={
             run_id: timedelta(microseconds=nanoseconds / 1_000)
@@ -71,7 +72,7 @@ def observe_side(app: Plandeck, now: datetime) -> SideSeen:
         pending=app.records.count_pending(app.project),
         workers=app.records.live_workers(now - ALIVE),
         unpriced=app.spans.unpriced_models(usage(today)),
-        stores=2 + len(store_locations(app.settings)),
+        stores=2 + len(named_stores(app.settings).locations),
         bytes=None if app.settings.database_url else sum(sizes),
     )
 

@@ -17,7 +17,7 @@ from agent.records import (
     StepProgress,
     StepStatus,
 )
-from dashboard.look.formats import age, cut, duration, moment, money, plural
+from dashboard.look.formats import UNKNOWN, age, cut, duration, moment, money_apart, plural
 
 TITLE_CHARACTERS = 120
 ROW_CHARACTERS = 60
@@ -47,7 +47,9 @@ class Observed:
     """The last that ended well or were cancelled, newest first."""
     steps: Mapping[str, Sequence[StepProgress]] | None = None
     costs: Mapping[str, int | None] | None = None
-    """Pico-dollars by run; a run that is not named has cost nothing yet."""
+    """Pico-dollars of real money by run; a run that is not named has cost nothing yet."""
+    made_up: Mapping[str, int] | None = None
+    """Pico-dollars at made-up rates by run, of those that have any."""
     waits: Mapping[str, timedelta] | None = None
     """People's time by run."""
     computing: Mapping[str, timedelta] | None = None
@@ -198,7 +200,7 @@ def running_item(run: Run, seen: Observed) -> RunningItem:
         facts=f"{run.run_id} · {run.requested_by} · {verb} {age(at, seen.now)} ago",
         progress=words,
         share=done / len(steps) if steps else 0.0,
-        cost=money((seen.costs or {}).get(run.run_id, 0)),
+        cost=_cost(run, seen),
     )
 
 
@@ -213,10 +215,15 @@ def failed_item(run: Run, seen: Observed) -> FailedItem:
         facts.append(cut(why, REASON_CHARACTERS))
     if steps:
         facts.append(f"{kept} of {plural(len(steps), 'step')} kept")
-    cost = (seen.costs or {}).get(run.run_id, 0)
-    facts.append("cost unknown" if cost is None else money(cost))
+    cost = _cost(run, seen)
+    facts.append("cost unknown" if cost == UNKNOWN else cost)
     tries = f"{broken.step_id}, {plural(broken.attempts, 'try', 'tries')}" if broken else reason_words(run.stop_reason)
     return FailedItem(run.run_id, cut(run.task, TITLE_CHARACTERS), tries, " · ".join(facts))
+
+
+def _cost(run: Run, seen: Observed) -> str:
+    """Real and made-up money of a run, told apart."""
+    return money_apart((seen.costs or {}).get(run.run_id, 0), (seen.made_up or {}).get(run.run_id))
 
 
 def reason_words(reason: str | None) -> str:
@@ -234,7 +241,7 @@ def finished_row(run: Run, seen: Observed) -> FinishedRow:
         when=_short_time(run.finished_at, seen.now),
         computing=duration((seen.computing or {}).get(run.run_id)),
         people=duration((seen.waits or {}).get(run.run_id)),
-        cost=money((seen.costs or {}).get(run.run_id, 0)),
+        cost=_cost(run, seen),
     )
 
 

@@ -18,6 +18,7 @@ from dashboard.overview.side_model import (
     cost_month,
     cost_today,
     health,
+    made_up_today,
     oldest_request,
     runs_today,
     tokens_today,
@@ -30,8 +31,10 @@ def side(seen: SideSeen) -> None:
     """Draw the column."""
     with st.container(border=True):
         _figure(cost_today(seen))
-        if seen.today.cost:
-            _line(cost_by_hour(seen))
+        if beside := made_up_today(seen):
+            st.caption(escape(beside))
+        if any(hours := cost_by_hour(seen)):
+            _line(hours)
         _pair(cost_month(seen), tokens_today(seen))
     with st.container(border=True):
         _pair(runs_today(seen), oldest_request(seen))

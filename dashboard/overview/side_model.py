@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from agent.records import ApprovalRequest, RunStatus
-from dashboard.look.formats import NBSP, age, money, plural, size, tokens
+from dashboard.look.formats import NBSP, age, made_up_money, money, plural, size, tokens
 from traces.records import UnpricedModel, UsageRow
 
 
@@ -54,10 +54,33 @@ class HealthRow:
 
 
 def cost_today(seen: SideSeen) -> Figure:
-    """Money of today against yesterday up to now, and what the sum leaves out."""
+    """Money of today against yesterday up to now, and what it leaves out; made-up money only where none is real."""
+    today, made_up = seen.today, seen.today.all_illustrative
     return Figure(
-        "Cost today", money(seen.today.cost), _against(seen.today.cost, seen.yesterday.cost), _notes(seen.today)
+        "Made-up cost today" if made_up else "Cost today",
+        money(_amount(today, made_up)),
+        _against(_amount(today, made_up), _amount(seen.yesterday, made_up)),
+        _notes(today),
     )
+
+
+def cost_month(seen: SideSeen) -> Figure:
+    """Money since the first of the month; made-up money only where none is real."""
+    made_up = seen.month.all_illustrative
+    label = f"Made-up, {seen.now:%B}" if made_up else f"{seen.now:%B}"
+    return Figure(label, money(_amount(seen.month, made_up)), f"since 1{NBSP}{seen.now:%b}", _notes(seen.month))
+
+
+def made_up_today(seen: SideSeen) -> str:
+    """What the offline model made up beside real money; empty where nothing is beside it."""
+    made_up = seen.today.illustrative_cost
+    if made_up is None or seen.today.all_illustrative:
+        return ""
+    return f"+ {made_up_money(made_up)}, offline model"
+
+
+def _amount(row: UsageRow, made_up: bool) -> int | None:
+    return row.illustrative_cost if made_up else row.real_cost
 
 
 def _against(now: int | None, before: int | None) -> str:
@@ -68,11 +91,6 @@ def _against(now: int | None, before: int | None) -> str:
     if now == before:
         return "as yesterday by now"
     return f"{money(abs(now - before))} {'more' if now > before else 'less'}"
-
-
-def cost_month(seen: SideSeen) -> Figure:
-    """Money since the first of the month."""
-    return Figure(f"{seen.now:%B}", money(seen.month.cost), f"since 1{NBSP}{seen.now:%b}", _notes(seen.month))
 
 
 def tokens_today(seen: SideSeen) -> Figure:
@@ -86,8 +104,9 @@ def _notes(row: UsageRow) -> str | None:
     missing = row.unpriced_calls + row.calls_without_usage + row.calls_with_invalid_usage
     if missing:
         notes.append(f"{plural(missing, 'call')} without a known price or usage are not in it.")
-    if row.illustrative_calls:
-        notes.append(f"{plural(row.illustrative_calls, 'call')} of the offline model at made-up prices.")
+    if row.illustrative_cost is not None:
+        made_up = "It" if row.all_illustrative else f"Not in it: {made_up_money(row.illustrative_cost)}. That"
+        notes.append(f"{made_up} is what the offline model, which costs nothing, would cost at illustrative rates.")
     return " ".join(notes) or None
 
 
@@ -105,8 +124,9 @@ def oldest_request(seen: SideSeen) -> Figure:
 
 
 def cost_by_hour(seen: SideSeen) -> list[float]:
-    """Dollars of today added up, one value for each hour that has begun and one for the start of the day."""
-    spent = {int((row.group["hour"] or "")[11:13]): row.cost or 0 for row in seen.hours}
+    """Dollars of today's figure added up, one value for each hour that has begun and one for the start of the day."""
+    made_up = seen.today.all_illustrative
+    spent = {int((row.group["hour"] or "")[11:13]): _amount(row, made_up) or 0 for row in seen.hours}
     total, line = 0, [0.0]
     for hour in range(seen.now.hour + 1):
         total += spent.get(hour, 0)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from agent.errors import NotFoundError
 from agent.records import Artifact, Run
 from dashboard.runs.model import ListRow, Observed, list_row
-from traces.usage import UsageQuery
+from traces.usage import UsageQuery, planning_share
 
 if TYPE_CHECKING:
     from agent.run.usecases import Plandeck
@@ -39,7 +39,7 @@ def observe(app: Plandeck, run_id: str) -> Observed:
         artifacts=app.records.artifacts(app.project, run_id),
         by_step={row.group["step"]: row for row in by_step if row.group["step"]},
         computing=_computing(app, [run]).get(run_id),
-        planning=next((row for row in roles if row.group["role"] == "planning"), None),
+        planning_share=planning_share(roles),
     )
 
 

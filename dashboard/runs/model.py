@@ -23,9 +23,10 @@ from agent.records import (
 )
 from dashboard.look.formats import age, at_moment, cut, duration, moment, money, percent, plural, tokens
 from dashboard.look.graph import Node
-from dashboard.look.metric import Metric
+from dashboard.look.metric import PLANNING_HELP, Metric
 from dashboard.look.status import look_of
 from traces.records import UsageRow
+from traces.usage import over_planned
 
 LIVE_SECONDS = 1.0
 WAITING_SECONDS = 3.0
@@ -50,7 +51,7 @@ class Observed:
     events: Sequence[RunEvent] = ()
     artifacts: Sequence[Artifact] = ()
     by_step: Mapping[str, UsageRow] | None = None
-    planning: UsageRow | None = None
+    planning_share: float | None = None
     computing: timedelta | None = None
     """How long the parts of the run worked that ended; None before one did."""
 
@@ -143,7 +144,7 @@ def metrics(seen: Observed) -> list[Metric]:
         ),
         Metric("People", duration(people_time(seen.requests, until)) if seen.requests else "–", _people_context(seen)),
         Metric("Cost", money(seen.usage.cost), *_cost_context(seen)),
-        Metric("Tokens", tokens(seen.usage.tokens), _tokens_context(seen.usage)),
+        Metric("Tokens", tokens(seen.usage.tokens), *_tokens_context(seen)),
     ]
 
 
@@ -185,23 +186,20 @@ def _cost_context(seen: Observed) -> tuple[str, str | None]:
     usage = seen.usage
     if usage.unpriced_calls:
         return f"{plural(usage.unpriced_calls, 'call')} unpriced", "Calls whose model has no price are not in the cost."
-    share = _planning_share(seen)
-    context = f"planning {percent(share)}" if share is not None else ""
     if usage.illustrative_calls:
-        return (
-            context or "made-up rates",
-            "The offline model costs nothing; its rates are made up to show the arithmetic.",
-        )
-    return context, None
+        return "made-up rates", "The offline model costs nothing; its rates are made up to show the arithmetic."
+    return "", None
 
 
-def _planning_share(seen: Observed) -> float | None:
-    if seen.planning is None or not seen.planning.cost or not seen.usage.cost:
-        return None
-    return seen.planning.cost / seen.usage.cost
+def _tokens_context(seen: Observed) -> tuple[str, str | None]:
+    usage, share = seen.usage, seen.planning_share
+    if share:
+        over = seen.run.status.ended and over_planned(share)
+        return (f"{percent(share)} over-planned" if over else f"planning {percent(share)}"), PLANNING_HELP
+    return _tokens_out(usage), None
 
 
-def _tokens_context(usage: UsageRow) -> str:
+def _tokens_out(usage: UsageRow) -> str:
     if usage.cache_read_tokens and usage.input_tokens:
         return f"{percent(usage.cache_read_tokens / usage.input_tokens)} cached"
     return f"{tokens(usage.output_tokens)} out" if usage.output_tokens else ""

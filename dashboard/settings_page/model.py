@@ -23,6 +23,8 @@ LIMIT_WORDS = {
     "max_replans": "New plans after feedback or failure",
 }
 
+CELL_CHARACTERS = 40
+
 
 @dataclass(frozen=True, slots=True)
 class Fact:
@@ -31,6 +33,11 @@ class Fact:
     name: str
     value: str
     variable: str | None = None
+
+    @property
+    def is_long(self) -> bool:
+        """Whether its value may not fit into a cell, which would cut it."""
+        return len(self.value) > CELL_CHARACTERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +52,13 @@ class ToolRow:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A file or folder of data; `bytes` is None for what is not there yet."""
+    """A file or folder of data, or what is on PostgreSQL."""
 
     name: str
-    where: str
+    file: str | None
+    """Within the home folder; None on PostgreSQL."""
     bytes: int | None
+    """None for what is not there yet, and on PostgreSQL."""
 
 
 def headline(provider: str, tools: int) -> str:
@@ -97,11 +106,19 @@ def tool_rows(registry: ToolRegistry) -> list[ToolRow]:
 def places(settings: Settings) -> list[Place]:
     """Where the data is; with PostgreSQL only the artifacts are files."""
     home = settings.home.resolve()
-    artifacts = Place("Artifacts", str(home / "artifacts"), size_of(home / "artifacts"))
+    artifacts = Place("Artifacts", "artifacts", size_of(home / "artifacts"))
     if settings.database_url:
-        return [Place("Database", without_secrets(settings.database_url), None), artifacts]
+        return [Place("Database", None, None), artifacts]
     names = {"Runs and approvals": "records.db", "Checkpoints": "checkpoints.db", "Spans": "spans.db"}
-    return [*(Place(name, str(home / file), database_size(home / file)) for name, file in names.items()), artifacts]
+    return [*(Place(name, file, database_size(home / file)) for name, file in names.items()), artifacts]
+
+
+def addresses(settings: Settings) -> list[Fact]:
+    """The folder of the data, and its database where that is a server."""
+    folder = Fact("Folder", str(settings.home.resolve()), "PLANDECK_HOME")
+    if not settings.database_url:
+        return [folder]
+    return [folder, Fact("Database", without_secrets(settings.database_url), "PLANDECK_DATABASE_URL")]
 
 
 def database_size(path: Path) -> int | None:

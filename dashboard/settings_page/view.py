@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard.look.formats import size
-from dashboard.look.parts import TWO_TO_ONE, fact_list, head, section, small_table
+from dashboard.look.formats import short_id, size
+from dashboard.look.parts import TWO_TO_ONE, fact_list, head, section, small_table, warn
 from dashboard.look.status import badge
 from dashboard.look.text import code, escape
+from dashboard.named_stores import named_stores
 from dashboard.services import services
 from dashboard.settings_page.model import (
+    CELL_CHARACTERS,
     Fact,
+    Place,
+    addresses,
     headline,
     limit_facts,
     model_facts,
@@ -52,13 +56,20 @@ def view() -> None:
             alt="The tools with version, effect and summary",
         )
         section("Server and sources")
+        if problem := app.prices.problem:
+            warn("The price file is not in force as it stands.", problem)
+        for problem in named_stores(app.settings).problems:
+            warn("A store is missing.", problem)
         _facts(server_facts(app.settings))
     with right:
         section("Limits of a new run")
         fact_list({fact.name: escape(fact.value) for fact in limit_facts(app.limits)})
         section("Data")
-        fact_list({place.name: _place(place.where, place.bytes) for place in places(app.settings)})
-        st.caption(f"Folder: {code('PLANDECK_HOME')} · PostgreSQL: {code('PLANDECK_DATABASE_URL')}")
+        fact_list({place.name: _place(place) for place in places(app.settings)})
+        for fact in addresses(app.settings):
+            _whole(fact)
+        if not app.settings.database_url:
+            st.caption(f"For PostgreSQL instead of files set {code('PLANDECK_DATABASE_URL')}")
         section("Versions")
         fact_list({fact.name: escape(fact.value) for fact in versions()})
 
@@ -68,21 +79,32 @@ def _facts(facts: list[Fact]) -> None:
         [
             {
                 "Setting": f":gray[{escape(fact.name)}]",
-                "Value": escape(fact.value),
+                "Value": escape(short_id(fact.value, CELL_CHARACTERS // 2 - 2) if fact.is_long else fact.value),
                 "Set with": _variables(fact.variable),
             }
             for fact in facts
         ],
         alt="Settings with their values and variables",
     )
+    for fact in facts:
+        if fact.is_long:
+            _whole(fact)
+
+
+def _whole(fact: Fact) -> None:
+    """A value with few places to break at, as a block of code, which breaks anywhere."""
+    st.caption(f"{escape(fact.name)}, set with {_variables(fact.variable)}")
+    st.code(fact.value, language=None, wrap_lines=True)
 
 
 def _variables(names: str | None) -> str:
     return " ".join(code(name) for name in (names or "").split(", ") if name)
 
 
-def _place(where: str, count: int | None) -> str:
-    return f"{'nothing yet' if count is None else size(count)}  \n{code(where)}"
+def _place(place: Place) -> str:
+    if place.file is None:
+        return "on PostgreSQL"
+    return f"{'nothing yet' if place.bytes is None else size(place.bytes)} {code(place.file)}"
 
 
 view()

@@ -11,7 +11,7 @@ from agent.checkpoints.records import CheckpointState, CheckpointSummary
 from agent.checkpoints.stores import CheckpointStore, open_store
 from agent.errors import NotFoundError
 from agent.records import RequestStatus
-from dashboard.named_stores import OWN, store_locations
+from dashboard.named_stores import OWN, named_stores
 from dashboard.threads_page.model import OwnRun
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ _PAGE = 1_000
 
 
 def stores_of(app: Plandeck) -> dict[str, CheckpointStore]:
-    """Every store by name, the own one first; none is opened yet."""
-    return {name: open_store(location, name) for name, location in store_locations(app.settings).items()}
+    """Every store by name, the own one first, without those whose setting is wrong; none is opened yet."""
+    return {name: open_store(location, name) for name, location in named_stores(app.settings).locations.items()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from dashboard.look.formats import cut, plural, size
 from dashboard.look.parts import empty, fact_list, guarded, head, section, small_table, warn
 from dashboard.look.status import badge, look_of
 from dashboard.look.text import code, escape, escape_lines, safe_markdown
-from dashboard.named_stores import OWN, store_locations
+from dashboard.named_stores import OWN, named_stores
 from dashboard.services import services
 from dashboard.threads_page import model
 from dashboard.threads_page.charts import draw_timeline, window_around
@@ -93,6 +93,8 @@ def draw_list(app: Plandeck, stores: dict[str, CheckpointStore], store: Checkpoi
     threads = page.items if page else ()
     more = bool(page and page.next_cursor)
     head(f"Threads · {escape(store_words(store.name))}", model.headline(threads, more, search))
+    for problem in named_stores(app.settings).problems:
+        warn("A store is missing here.", problem)
     filters(stores, store, search)
     if not threads:
         empty(nothing_here(store.name, search))
@@ -193,7 +195,7 @@ def select(**chosen: str | None) -> None:
 def draw_thread(app: Plandeck, store: CheckpointStore, thread_id: str) -> None:
     """Head and replay of one thread."""
     summary = store.thread(thread_id)
-    location = store_locations(app.settings)[store.name]
+    location = named_stores(app.settings).locations[store.name]
     ns = st.query_params.get("ns", "")
     version = Version(location, thread_id, ns, summary.last_checkpoint_id, summary.bytes)
     thread = Thread(app, store, summary, version, own_run(app, store.name, thread_id), app.now())

@@ -71,7 +71,8 @@ def test_a_task_becomes_an_approved_executed_costed_and_replayable_run(window: P
 
         # Point 3: change a step's wording, approve, watch without touching the page, read the answer and the report.
         window.get_by_role("button", name="Edit").click()
-        wording = window.get_by_label("What it does").nth(1)
+        # By its key: while the page is drawn, rows can appear in any order.
+        wording = window.locator("[class*='-1-description'] input")
         wording.fill(WORDING)
         wording.press("Tab")
         approve = window.get_by_role("button", name="Approve as edited")

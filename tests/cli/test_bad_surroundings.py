@@ -71,6 +71,20 @@ def test_a_wrong_setting_is_named(tmp_path: Path, settings: dict[str, str], word
     assert len(answer.err.strip().splitlines()) == 1
 
 
+def test_a_wrong_price_file_stops_what_would_price_and_nothing_else(tmp_path: Path) -> None:
+    plandeck = CommandLine(tmp_path)
+    run = plandeck.json("run", "run", "Which region sold most in 2026?", "--detach")
+    (tmp_path / "prices.toml").write_text("models = 1")
+    spans = tmp_path / "spans.json"
+    spans.write_text("{}")
+    for words in (["run", "x"], ["resume", run["thread_id"]], ["ingest", str(spans)], ["worker"]):
+        answer = plandeck(*words)
+        assert answer.code == 1
+        assert "prices.toml is wrong" in answer.err
+    assert plandeck.json("usage", "usage")["total"]["calls"] == 0
+    assert plandeck.json("run", "cancel", run["run_id"])["status"] == "cancelled"
+
+
 def test_a_wrong_provider_does_not_keep_anybody_from_reading(tmp_path: Path) -> None:
     plandeck = CommandLine(tmp_path / "home").with_settings(PLANDECK_PROVIDER="opnai")
     assert plandeck.json("runs", "runs")["runs"] == []

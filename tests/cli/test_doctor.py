@@ -7,7 +7,19 @@ from command_line import CommandLine
 from served import free_port
 from shape_schemas import assert_shape
 
-NAMES = ["python", "settings", "home", "records", "spans", "checkpoints", "provider", "tools", "port"]
+NAMES = [
+    "python",
+    "settings",
+    "home",
+    "records",
+    "spans",
+    "checkpoints",
+    "stores",
+    "prices",
+    "provider",
+    "tools",
+    "port",
+]
 
 
 def checks(plandeck: CommandLine) -> tuple[int, dict[str, dict]]:
@@ -34,6 +46,10 @@ def test_a_healthy_machine_passes_every_check_and_is_left_as_it_was(tmp_path: Pa
         ({"PLANDECK_PROVIDER": "opnai"}, "provider", "openai"),
         ({"PLANDECK_PROVIDER": "openai", "OPENAI_API_KEY": ""}, "provider", "OPENAI_API_KEY"),
         ({"PLANDECK_HOST": "0.0.0.0"}, "port", "sign-in"),
+        ({"PLANDECK_PRICES": "/nowhere/prices.toml"}, "prices", "/nowhere/prices.toml cannot be read"),
+        ({"PLANDECK_STORES": "nothing"}, "stores", "'nothing'"),
+        ({"PLANDECK_STORES": "mine=/nowhere/c.db"}, "stores", "/nowhere/c.db"),
+        ({"PLANDECK_STORES": "mine=postgresql://li:s3cret@127.0.0.1:1/none"}, "stores", "Store mine"),
     ],
 )
 def test_what_is_wrong_fails_its_own_check_and_names_the_remedy(
@@ -44,6 +60,20 @@ def test_what_is_wrong_fails_its_own_check_and_names_the_remedy(
     assert [check["name"] for check in found.values() if not check["ok"]] == [name]
     assert told in found[name]["detail"]
     assert found[name]["remedy"]
+    assert "s3cret" not in json.dumps(found)
+
+
+def test_a_wrong_price_file_in_the_home_is_named_with_its_fault_and_a_right_one_too(tmp_path: Path) -> None:
+    file = tmp_path / "prices.toml"
+    file.write_text('[[models]]\nid = "demo"\ninput = "free"\n')
+    code, found = checks(healthy(tmp_path))
+    assert (code, found["prices"]["ok"]) == (1, False)
+    assert str(file) in found["prices"]["detail"]
+    assert "models[0].input" in found["prices"]["detail"]
+    file.write_text('[[models]]\nid = "demo"\ninput = 1\n')
+    code, found = checks(healthy(tmp_path))
+    assert code == 0
+    assert str(file) in found["prices"]["detail"]
 
 
 def test_damaged_files_fail_and_the_rest_is_still_checked(tmp_path: Path) -> None:

@@ -100,6 +100,23 @@ def test_a_resumed_finished_run_is_answered_as_it_is_without_a_model_call(done: 
     assert plandeck.json("run", "resume", run["thread_id"]) == run
 
 
+def test_a_run_that_fails_is_answered_whole_and_exits_with_1(plandeck: CommandLine) -> None:
+    failed = plandeck.json("run", "run", "Tell me a joke about cats", code=1)
+    assert (failed["status"], failed["stop_reason"]) == ("failed", "empty_plan")
+    assert plandeck.json("run", "resume", failed["thread_id"], code=1)["status"] == "failed"
+    assert plandeck.json("run", "show", failed["run_id"])["status"] == "failed"
+    told = plandeck("run", "Tell me a joke about cats")
+    assert told.code == 1
+    assert "failed, empty_plan" in told.out
+
+
+def test_a_decision_stands_although_its_run_is_cancelled_by_it_and_only_resuming_tells(plandeck: CommandLine) -> None:
+    run, request = waiting(plandeck)
+    options = ("--hash", request["hash"], "--as", "li", "--note", "too dear")
+    assert plandeck.json("approval", "decide", request["request_id"], "reject", *options)["status"] == "rejected"
+    assert plandeck.json("run", "resume", run["thread_id"], code=1)["status"] == "cancelled"
+
+
 def test_a_run_waits_for_its_plan_and_goes_on_with_the_decision(plandeck: CommandLine) -> None:
     run, request = waiting(plandeck)
     assert (run["status"], run["steps_done"], run["answer"]) == ("waiting_human", 0, None)

@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from pages import plain
 from span_makers import DEMO, chat, ingest
 from streamlit.testing.v1 import AppTest
 
@@ -127,8 +128,25 @@ def test_a_page_with_runs_shows_figures_runs_and_arithmetic(app: Plandeck) -> No
 def test_made_up_prices_are_marked_where_they_are_shown(app: Plandeck) -> None:
     store(app, now_call(1, 1_000_000, **in_run("r-1")), made_up=True)
     shown = page()
-    assert shown.title[0].value.endswith("at made\\-up rates")
-    assert "All prices here are made up" in words(shown)
+    assert shown.title[0].value.endswith(r"all made\-up \(offline model\)")
+    assert metrics(shown)["Made\\-up cost"] == "$3.00"
+    assert "Made\\-up cost by day and model" in words(shown)
+    assert list(shown.dataframe[0].value["Made-up"]) == ["$3.00"]
+    assert "Cost" not in shown.dataframe[0].value
+
+
+def test_real_and_made_up_money_are_told_apart_and_never_added(app: Plandeck) -> None:
+    store(app, now_call(1, 1_000_000, **in_run("r-1")), made_up=True)
+    store(app, now_call(2, 2_000_000, **in_run("r-2")))
+    shown = page()
+    assert shown.title[0].value == r"\$6\.00 in the last 30 days"
+    assert "+ $3.00\u00a0made-up, offline model, 1\u00a0call; in no other figure" in words(shown).replace("\\", "")
+    assert (metrics(shown)["Cost"], metrics(shown)["Made\\-up cost"]) == ("$6.00", "$3.00")
+    runs = shown.dataframe[0].value
+    assert (list(runs["Cost"]), list(runs["Made-up"])) == (["$6.00", "–"], ["–", "$3.00"])
+    assert r"How the \$6\.00 in the last 30 days are made" in words(shown)
+    assert r"How the made\-up \$3\.00 in the last 30 days come about" in words(shown)
+    assert "$9" not in words(shown).replace("\\", "")
 
 
 def test_the_address_chooses_period_and_filters(app: Plandeck) -> None:
@@ -188,3 +206,11 @@ def test_calls_without_any_price_or_usage_draw_a_page_too(app: Plandeck) -> None
     assert not shown.exception
     assert metrics(shown)["Cost"] == "unknown"
     assert "None of these calls has a price" in words(shown)
+
+
+def test_a_price_file_that_comes_wrong_after_the_start_is_told(app: Plandeck) -> None:
+    store(app, now_call(1, 100))
+    (app.settings.home / "prices.toml").write_text("models = 1")
+    (warning,) = [plain(str(item.value)) for item in page().warning]
+    assert "prices.toml is wrong" in warning
+    assert "The built-in prices are in force" in warning

@@ -39,6 +39,19 @@ def test_a_store_that_refuses_is_named_and_tried_again(background: Background, t
     await_true(lambda: background.failing() == {})
 
 
+def test_wrong_prices_and_stores_are_warned_of_and_keep_nobody_from_working(
+    background: Background, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "prices.json").write_text("{")
+    stores = f"nothing,lost={tmp_path / 'lost.db'}"
+    use_settings(load_settings(home=tmp_path / "home", prices=tmp_path / "prices.json", stores=stores))
+    background.start()
+    await_true(lambda: len(caplog.messages) == 3)
+    assert background.failing() == {}
+    for message, words in zip(caplog.messages, ("prices.json", "'nothing'", "lost.db"), strict=True):
+        assert words in message
+
+
 def test_it_moves_runs_until_it_is_stopped_and_then_says_so(background: Background) -> None:
     background.start()
     await_true(lambda: background.failing() == {})

@@ -63,9 +63,9 @@ def test_a_home_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     ("host", "address"),
     [
         ("127.0.0.1", "http://127.0.0.1:8501"),
-        ("0.0.0.0", "http://127.0.0.1:8501"),
+        ("localhost", "http://localhost:8501"),
         ("::1", "http://[::1]:8501"),
     ],
 )
 def test_the_address_opens_in_a_browser_here(host: str, address: str) -> None:
-    assert address_of(load_settings(host=host)) == address
+    assert address_of(load_settings(host=host, port=8501)) == address

@@ -5,11 +5,13 @@ import secrets
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
+from command_line import CommandLine
 from google.protobuf.json_format import ParseDict
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
     ExportTraceServiceRequest,
@@ -82,7 +84,7 @@ def stored(server: Served, trace_id: str) -> int:
 
 
 def test_health_and_readiness_answer(client: httpx.Client) -> None:
-    assert client.get("/healthz").json() == {"status": "ok"}
+    assert client.get("/healthz").json()["status"] == "ok"
     ready = client.get("/readyz")
     assert (ready.status_code, ready.json()) == (200, {"ready": True, "failing": []})
 
@@ -243,6 +245,39 @@ def test_a_second_server_on_the_same_home_is_refused(server: Served) -> None:
     assert str(server.port) in done.stderr
     assert "PLANDECK_HOME" in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_of_two_servers_started_at_once_on_one_home_one_is_refused(tmp_path: Path) -> None:
+    commands = [[sys.executable, "-m", "dashboard.cli", "serve", "--port", str(free_port())] for _ in range(2)]
+    pair = [
+        subprocess.Popen(command, env=environment(tmp_path / "home"), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        for command in commands
+    ]
+    try:
+        while all(process.poll() is None for process in pair):
+            time.sleep(0.05)
+        refused, other = sorted(pair, key=lambda process: process.poll() is None)
+        assert refused.stderr
+        assert b"Another server works on" in refused.stderr.read()
+        assert (refused.returncode, other.poll()) == (1, None)
+    finally:
+        for process in pair:
+            process.kill()
+            process.communicate()
+
+
+def test_the_doctor_knows_the_server_of_its_own_home_and_no_other(server: Served, tmp_path: Path) -> None:
+    def port_of(home: Path) -> dict:
+        plandeck = CommandLine(home).with_settings(PLANDECK_PORT=str(server.port), PLANDECK_OTLP_TOKEN=TOKEN)
+        answer = plandeck("doctor", "--json")
+        found = next(check for check in json.loads(answer.out) if check["name"] == "port")
+        assert answer.code == (0 if found["ok"] else 1)
+        return found
+
+    own = port_of(server.home)
+    assert (own["ok"], own["remedy"]) == (True, None)
+    assert "served by this Plandeck" in own["detail"]
+    assert "is not free" in port_of(tmp_path / "home")["detail"]
 
 
 def test_a_busy_port_is_refused_with_the_option_that_changes_it(server: Served, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from agent.settings import load_settings
 from agent.tools.registry import Observation, Tool, ToolRegistry
 from dashboard.settings_page.model import (
     LIMIT_WORDS,
+    addresses,
     database_size,
     headline,
     limit_facts,
@@ -54,7 +55,7 @@ def test_no_secret_is_among_the_facts(tmp_path: Path) -> None:
         stores="theirs=postgresql://u:s3cret@h/db",
     )
     shown = [*model_facts(settings, "vllm", "m", None), *server_facts(settings)]
-    text = " ".join([*(fact.value for fact in shown), *(place.where for place in places(settings))])
+    text = " ".join([*(fact.value for fact in shown), *(fact.value for fact in addresses(settings))])
     assert "s3cret" not in text
     assert "postgresql://li@db.internal:5432/plandeck" in text
     assert "theirs" in text
@@ -82,8 +83,19 @@ def test_sizes_count_the_log_of_a_database_and_nothing_is_unknown(tmp_path: Path
 
 
 def test_places_of_an_embedded_home_are_three_databases_and_the_artifacts(tmp_path: Path) -> None:
-    found = {place.name: place.bytes for place in places(load_settings(home=tmp_path))}
-    assert found == {"Runs and approvals": None, "Checkpoints": None, "Spans": None, "Artifacts": None}
+    found = {place.name: (place.file, place.bytes) for place in places(load_settings(home=tmp_path))}
+    assert found == {
+        "Runs and approvals": ("records.db", None),
+        "Checkpoints": ("checkpoints.db", None),
+        "Spans": ("spans.db", None),
+        "Artifacts": ("artifacts", None),
+    }
+
+
+def test_with_postgresql_only_the_artifacts_are_files(tmp_path: Path) -> None:
+    settings = load_settings(home=tmp_path, database_url="postgresql://li@db.internal/plandeck")
+    assert [(place.name, place.file) for place in places(settings)] == [("Database", None), ("Artifacts", "artifacts")]
+    assert [fact.value for fact in addresses(settings)] == [str(tmp_path), "postgresql://li@db.internal/plandeck"]
 
 
 def test_versions_begin_with_our_own() -> None:

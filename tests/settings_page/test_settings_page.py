@@ -1,7 +1,7 @@
 from pathlib import Path
 
 import pytest
-from pages import open_pages, page, title
+from pages import open_pages, page, plain, title
 
 SETTINGS = "settings_page/view.py"
 
@@ -18,3 +18,28 @@ def test_the_page_shows_what_is_in_force_and_how_to_change_it(tmp_path: Path, mo
         assert variable in shown
     assert "s3cret-token" not in shown
     assert "records.db" in shown
+    assert str(tmp_path / "home") in [block.value for block in test.code]
+
+
+def test_prices_and_stores_that_are_not_in_force_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PLANDECK_STORES", "nothing")
+    with open_pages(tmp_path / "home"):
+        (tmp_path / "home" / "prices.toml").write_text("models = 1")
+        warnings = [plain(str(warning.value)) for warning in page(SETTINGS).warning]
+    assert len(warnings) == 2
+    assert "The built-in prices are in force" in warnings[0]
+    assert "nothing" in warnings[1]
+
+
+def test_a_value_too_long_for_its_cell_is_shortened_there_and_whole_below(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prices = tmp_path / ("a_long_name_without_a_place_to_break" * 2 + ".toml")
+    prices.write_text("models = []")
+    monkeypatch.setenv("PLANDECK_PRICES", str(prices))
+    with open_pages(tmp_path / "home"):
+        test = page(SETTINGS)
+    assert str(prices) in [block.value for block in test.code]
+    cells = [plain(cell) for table in test.table for cell in table.value.get("Value", ())]
+    assert any("…" in cell and cell.endswith("break.toml") for cell in cells)
+    assert all(len(cell) <= 40 for cell in cells)

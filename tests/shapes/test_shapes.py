@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 from jsonschema import Draft202012Validator
 from shape_schemas import SCHEMAS, assert_shape, problems
+from span_makers import CASES
 
 from agent.records import (
     ApprovalRequest,
@@ -34,6 +35,8 @@ from agent.shapes import (
     trace_summary_json,
     usage_json,
 )
+from traces import otlp
+from traces.normalise import normalise
 from traces.records import StoredSpan, TraceSummary, Usage, UsageRow
 
 AT = datetime(2026, 12, 1, 9, 42, 0, 125_000, tzinfo=UTC)
@@ -220,6 +223,17 @@ def test_traces_and_spans_have_their_shape_and_lose_no_nanosecond() -> None:
     assert shown["duration_ms"] == 1.5
     assert shown["spans"][0]["started_at"] == "2026-12-01T09:42:00.000000001Z"
     assert shown["spans"][0]["usage"]["input_tokens"] == 10
+
+
+def test_what_is_known_of_a_spans_usage_stands_and_the_rest_is_null() -> None:
+    expected = json.loads((CASES / "C27_odd_numbers" / "expected.json").read_text())["per_span"]
+    decoded = otlp.decode((CASES / "C27_odd_numbers" / "trace.json").read_bytes(), otlp.JSON)
+    for record, wanted in zip(decoded.spans, expected.values(), strict=True):
+        normalised = normalise(record)
+        shown = span_json(replace(SPAN, usage=normalised.usage, usage_state=normalised.usage_state))
+        assert_shape("trace", trace_json(TRACE, [replace(SPAN, usage=normalised.usage)]))
+        assert (shown["usage"]["input_tokens"], shown["usage"]["output_tokens"]) == (wanted["in"], wanted["out"])
+        assert shown["usage"]["cache_read_tokens"] == wanted.get("cache_read")
 
 
 @pytest.mark.parametrize("state", ["unknown", "invalid"])

@@ -170,7 +170,7 @@ def test_a_full_disk_is_told_and_loses_nothing_that_was_acknowledged(file: Path)
         store.add_run(a_run())
         store.put_request(a_request())
     with full_disk(pages=1), open_record_store(url) as store:
-        with pytest.raises(StorageError, match=r"records\.db cannot grow, the disk is full; free some space"):
+        with pytest.raises(StorageError, match=r"records\.db cannot grow, the disk is full\. Plandeck needs 200 MB"):
             store.decide(
                 P,
                 "q-1",

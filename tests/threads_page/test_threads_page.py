@@ -221,3 +221,11 @@ def test_a_thread_of_our_own_run_tells_its_task_and_its_steps(tmp_path: Path) ->
     assert "Approves version 1." in text_of(test)
     listed = page()
     assert list(listed.dataframe[0].value["Thread"]) == ["How much of B-7 is there?"]
+
+
+def test_a_wrong_entry_is_warned_of_and_the_other_stores_are_there(tmp_path: Path, strange: Path) -> None:
+    use_settings(load_settings(home=tmp_path / "home", stores=f"nothing,strange={strange}"))
+    test = page(store="strange")
+    assert title(test) == "9 threads, 2 wait for a person"
+    assert [str(warning.value).count("nothing") for warning in test.warning] == [1]
+    assert not page(store="strange", thread="line").exception

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -150,6 +151,47 @@ def test_a_changed_file_is_read_again_and_a_wrong_one_leaves_the_old_prices(tmp_
     assert price(book, "demo", Usage(input=1_000_000, output=0)).cost == 5 * 10**12
     path.unlink()
     assert "cannot be read" in (book.problem or "")
+    assert "The prices of before are in force" in (book.problem or "")
+
+
+def test_a_file_that_is_wrong_from_the_start_prices_nothing_without_a_flag(tmp_path: Path) -> None:
+    path = own(tmp_path, "{")
+    book = PriceBook(path, extra=[ILLUSTRATIVE])
+    priced = price(book, "gpt-4.1", Usage(input=10, output=0), service_tier="odd")
+    assert (priced.price_source, priced.flags) == ("price book", ("service_tier_without_price", "own_prices_wrong"))
+    assert price(book, "demo", Usage(input=1, output=0), reported=Decimal(1)).flags == ("own_prices_wrong",)
+    assert price(book, "offline", Usage(input=1, output=0)).flags == ("own_prices_wrong",)
+    assert "The built-in prices are in force" in (book.problem or "")
+    with pytest.raises(PriceFileError, match="not readable as JSON"):
+        book.check()
+    path.write_text(one_model())
+    book.check()
+    assert price(book, "demo", Usage(input=1_000_000, output=0)) == replace(
+        price(PriceBook(path), "demo", Usage(input=1_000_000, output=0)), flags=()
+    )
+
+
+def test_an_optional_file_is_noticed_when_it_comes_and_when_it_goes(tmp_path: Path) -> None:
+    path = tmp_path / "prices.json"
+    book = PriceBook(path, optional=True)
+    usage = Usage(input=1_000_000, output=0)
+    assert (price(book, "demo", usage), book.problem) == (Priced(None, None), None)
+    path.write_text(one_model())
+    assert price(book, "demo", usage).cost == 10**12
+    path.write_text("{")
+    assert price(book, "demo", usage).flags == ("own_prices_wrong",)
+    path.unlink()
+    assert (price(book, "demo", usage), book.problem) == (Priced(None, None), None)
+
+
+def test_a_file_that_becomes_wrong_is_logged_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    path = own(tmp_path, one_model())
+    book = PriceBook(path)
+    book.check()
+    path.write_text("{")
+    for _ in range(3):
+        assert book.problem
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
 
 
 @pytest.mark.parametrize(
@@ -172,14 +214,14 @@ def test_a_changed_file_is_read_again_and_a_wrong_one_leaves_the_old_prices(tmp_
 def test_a_wrong_price_file_is_told_in_one_sentence(tmp_path: Path, text: str, words: str) -> None:
     path = own(tmp_path, text)
     with pytest.raises(PriceFileError, match=words) as told:
-        PriceBook(path)
+        PriceBook(path).check()
     assert str(path) in told.value.message
     assert "\n" not in told.value.message
 
 
 def test_a_missing_price_file_is_told(tmp_path: Path) -> None:
     with pytest.raises(PriceFileError, match="cannot be read"):
-        PriceBook(tmp_path / "none.toml")
+        PriceBook(tmp_path / "none.toml").check()
 
 
 def test_remarks_in_a_price_file_do_no_harm(tmp_path: Path) -> None:

@@ -16,11 +16,12 @@ import traces.migrations
 from traces import attributes
 from traces.errors import SpanStorageError, TracesError
 from traces.prices import PriceBook
-from traces.records import SpanEvent, UnpricedModel, UsageRow
+from traces.records import PICO, SpanEvent, UnpricedModel, UsageRow
 from traces.schema import HEAD, VERSION_TABLE, metadata
 from traces.store import SpanStore, UsageQuery, open_span_store
 
 ONE_HOUR = '{"cache_creation_input_tokens_above_1hr": 9}'
+MADE_UP = PriceBook(extra=[{**DEMO, "illustrative": True}])
 MIND = {attributes.RUN_ID: "r-1", attributes.AGENT: "analyst", attributes.THREAD_ID: "th-1"}
 
 
@@ -211,6 +212,20 @@ def test_runs_are_listed_by_cost(span_store: SpanStore) -> None:
     ingest(span_store, chat(9, 5000, 5, trace="99" * 16, **{attributes.RUN_ID: "r-9"}))
     runs = span_store.dearest_runs(UsageQuery("p"), limit=2)
     assert groups(runs, "run") == [("r-9",), ("r-1",)]
+
+
+def test_made_up_money_is_told_from_real_money(span_store: SpanStore) -> None:
+    ingest(span_store, chat(1, 1_000_000, 0, trace="1" * 32, **{attributes.RUN_ID: "made-up"}), prices=MADE_UP)
+    assert (total(span_store).cost, total(span_store).real_cost) == (3 * PICO, None)
+    assert total(span_store).illustrative_cost == 3 * PICO
+    ingest(span_store, chat(2, 100_000, 0, trace="2" * 32, **{attributes.RUN_ID: "real"}))
+    both = total(span_store)
+    assert (both.real_cost, both.illustrative_cost) == (3 * PICO // 10, 3 * PICO)
+    assert groups(span_store.dearest_runs(UsageQuery("p")), "run") == [("real",), ("made-up",)]
+    real, made_up = (span_store.arithmetic(UsageQuery("p", illustrative=kind)) for kind in (False, True))
+    assert (real.cost, real.calls, made_up.cost, made_up.calls) == (3 * PICO // 10, 1, 3 * PICO, 1)
+    assert real.adds_up
+    assert made_up.adds_up
 
 
 def test_the_planning_share_is_of_the_tokens_of_runs(span_store: SpanStore) -> None:
@@ -432,7 +447,7 @@ def test_a_database_that_cannot_be_written_is_told(tmp_path: Path) -> None:
         with sqlite3.connect(tmp_path / "spans.db") as other:
             other.execute("CREATE TRIGGER no BEFORE INSERT ON spans BEGIN SELECT RAISE(FAIL, 'disk is full'); END")
         other.close()
-        with pytest.raises(SpanStorageError, match="The disk is full; make room"):
+        with pytest.raises(SpanStorageError, match=r"The disk is full or .* needs 200 MB free in .*; make room"):
             ingest(store, chat(1, 1, 1))
         assert total(store).calls == 0
 

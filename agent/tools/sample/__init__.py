@@ -16,6 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from agent.errors import StorageError
+from traces.room import room_wanted
 
 SEED = 20260831
 MONTHS = [f"{year}-{month:02d}" for year in (2025, 2026) for month in range(1, 13)][2:20]
@@ -84,8 +85,7 @@ def ensure_sample(home: Path) -> SamplePaths:
             _place_policies(paths.policies)
     except (OSError, sqlite3.Error) as error:
         raise StorageError(
-            f"The sample data cannot be written to {folder}: {error}. Check permissions and free space, or choose "
-            "another folder with PLANDECK_HOME."
+            f"The sample data cannot be written to {folder}: {error}. Check the permissions. {room_wanted(home)}"
         ) from error
     return paths
 
