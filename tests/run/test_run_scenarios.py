@@ -332,7 +332,7 @@ def test_planning_again_and_again_ends_at_the_limit_of_iterations(tmp_path: Path
     more = [{"enough": False, "missing": "more", "steps": [step(f"x{n}", "note", text=str(n))]} for n in range(9)]
     answers = {"propose_plan": [plan(step("s0", "note", text="begin"))], "reflect": more}
     limits = Limits(max_iterations=3, max_steps=20)
-    with small_plandeck(tmp_path, answers, limits=limits) as (app, model, calls):
+    with small_plandeck(tmp_path, answers, limits=limits) as (app, _model, calls):
         run = run_to_pause(app)
         for _ in range(3):
             run = approve(app, run)

@@ -21,6 +21,16 @@ class Call:
 
 Answer = str | Call
 
+WITHOUT_THOUGHT: dict[str, dict[str, Any]] = {
+    "choose_mode": {
+        "mode": "plan_execute",
+        "reason": "The offline model reads figures from tables by a plan that a person approves.",
+    },
+    "revise_plan": {"kind": "cannot", "message": "the offline model knows one way only"},
+    "reflect": {"enough": True},
+}
+"""What it answers whatever is asked: its plans hold all that it knows of a task."""
+
 
 def answer(request: ChatRequest) -> Answer:
     """The answer to a request, from the request alone."""
@@ -28,6 +38,9 @@ def answer(request: ChatRequest) -> Answer:
         return Call("propose_plan", planning.propose(request))
     if "judge_step" in request.functions:
         return Call("judge_step", judging.judge(request))
+    for name, fixed in WITHOUT_THOUGHT.items():
+        if name in request.functions:
+            return Call(name, fixed)
     if request.json_wanted:
         return json.dumps(_as_json(request), ensure_ascii=False)
     return _execute(request) if request.functions else _words(request)
