@@ -16,7 +16,8 @@ from agent.tools.text import fitted, one_line
 
 ENDING = ".plotly.json"
 ROWS = 500
-SERIES = 12
+SERIES = 6
+"""More cannot be told apart by their colours."""
 SLICES = 20
 LABEL_CHARACTERS = 100
 LARGEST = 1e300

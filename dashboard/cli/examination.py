@@ -114,10 +114,13 @@ def provider(settings: Settings) -> str:
 
 
 def tools(settings: Settings) -> str:
-    """The tools can be built."""
+    """The tools can be built; those that wait for a setting are told."""
     from agent.tools.builtin import build_registry
 
-    return ", ".join(build_registry(settings).names)
+    registry = build_registry(settings)
+    ready = ", ".join(tool.name for tool in registry.ready)
+    waiting = ", ".join(f"{tool.name} ({tool.missing})" for tool in registry if tool.missing)
+    return f"{ready}; not configured: {waiting}" if waiting else ready
 
 
 def port(settings: Settings) -> str:
@@ -135,6 +138,6 @@ LOOKS: tuple[tuple[str, Callable[[Settings], str], str], ...] = (
     ("spans", spans, "Restore the database from a backup, or choose another folder with PLANDECK_HOME."),
     ("checkpoints", checkpoints, "Restore the database from a backup, or choose another folder with PLANDECK_HOME."),
     ("provider", provider, "Set the variable that the message names."),
-    ("tools", tools, "Reinstall Plandeck: make setup."),
+    ("tools", tools, "Correct or unset the variable that the message names, or reinstall Plandeck: make setup."),
     ("port", port, "Stop what listens there (a running Plandeck does), or choose another with PLANDECK_PORT."),
 )

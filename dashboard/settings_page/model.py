@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 PACKAGES = ("plandeck", "langgraph", "langchain-openai", "streamlit", "opentelemetry-sdk", "genai-prices", "sqlalchemy")
 
+NOT_SET = "not set"
+
 LIMIT_WORDS = {
     "max_steps": "Steps in a plan",
     "tries_per_step": "Tries per step",
@@ -41,6 +43,7 @@ class ToolRow:
     version: int
     effect: Effect
     summary: str
+    ready: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +86,18 @@ def server_facts(settings: Settings) -> list[Fact]:
     ]
 
 
+def tool_facts(settings: Settings) -> list[Fact]:
+    """What tools may reach beyond this machine. Of a webhook only the host: who knows its address can post."""
+    hook = settings.notify_webhook and urlsplit(settings.notify_webhook.get_secret_value()).hostname
+    mail = settings.smtp_url and without_secrets(settings.smtp_url.get_secret_value())
+    return [
+        Fact("Key for web search", "set" if settings.tavily_api_key else NOT_SET, "TAVILY_API_KEY"),
+        Fact("Hosts for HTTP GET", settings.http_allow or NOT_SET, "PLANDECK_HTTP_ALLOW"),
+        Fact("Mail server", mail or NOT_SET, "PLANDECK_SMTP_URL, PLANDECK_SMTP_FROM"),
+        Fact("Webhook", f"set, at {hook}" if hook else NOT_SET, "PLANDECK_NOTIFY_WEBHOOK"),
+    ]
+
+
 def limit_facts(limits: Limits) -> list[Fact]:
     """The limits that a new run starts with."""
     return [Fact(LIMIT_WORDS[item.name], str(getattr(limits, item.name))) for item in fields(limits)]
@@ -90,18 +105,18 @@ def limit_facts(limits: Limits) -> list[Fact]:
 
 def tool_rows(registry: ToolRegistry) -> list[ToolRow]:
     """Every tool, the most harmless first."""
-    rows = [ToolRow(tool.name, tool.version, tool.effect, tool.summary) for tool in registry]
+    rows = [ToolRow(tool.name, tool.version, tool.effect, tool.summary, tool.missing is None) for tool in registry]
     return sorted(rows, key=lambda row: row.effect.gravity)
 
 
 def places(settings: Settings) -> list[Place]:
-    """Where the data is; with PostgreSQL only the artifacts are files."""
+    """Where the data is; with PostgreSQL only artifacts and outbox are files."""
     home = settings.home.resolve()
-    artifacts = Place("Artifacts", str(home / "artifacts"), size_of(home / "artifacts"))
+    folders = [Place(name.capitalize(), str(home / name), size_of(home / name)) for name in ("artifacts", "outbox")]
     if settings.database_url:
-        return [Place("Database", without_secrets(settings.database_url), None), artifacts]
+        return [Place("Database", without_secrets(settings.database_url), None), *folders]
     names = {"Runs and approvals": "records.db", "Checkpoints": "checkpoints.db", "Spans": "spans.db"}
-    return [*(Place(name, str(home / file), database_size(home / file)) for name, file in names.items()), artifacts]
+    return [*(Place(name, str(home / file), database_size(home / file)) for name, file in names.items()), *folders]
 
 
 def database_size(path: Path) -> int | None:

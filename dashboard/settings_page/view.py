@@ -16,6 +16,7 @@ from dashboard.settings_page.model import (
     model_facts,
     places,
     server_facts,
+    tool_facts,
     tool_rows,
     versions,
 )
@@ -26,7 +27,7 @@ def view() -> None:
     app = services()
     head(
         "Settings",
-        headline(app.provider.name, len(app.registry.names)),
+        headline(app.provider.name, len(app.registry.ready)),
         facts=f"Read only. Set the named variables in the environment or in {code('plandeck.toml')} and start "
         "Plandeck again.",
     )
@@ -46,11 +47,13 @@ def view() -> None:
                     "Version": str(row.version),
                     "Effect": badge(row.effect),
                     "What it does": escape(row.summary),
+                    "State": "ready" if row.ready else ":gray[not configured]",
                 }
                 for row in tool_rows(app.registry)
             ],
-            alt="The tools with version, effect and summary",
+            alt="The tools with version, effect, summary and whether they are configured",
         )
+        _facts(tool_facts(app.settings))
         section("Server and sources")
         _facts(server_facts(app.settings))
     with right:

@@ -16,6 +16,7 @@ from dashboard.settings_page.model import (
     places,
     server_facts,
     size_of,
+    tool_facts,
     tool_rows,
     versions,
     without_secrets,
@@ -26,8 +27,8 @@ class Nothing(BaseModel):
     pass
 
 
-def tool(name: str, effect: Effect) -> Tool:
-    return Tool(name, 1, f"Does {name}.", Nothing, effect, lambda *_: Observation("done"))
+def tool(name: str, effect: Effect, missing: str | None = None) -> Tool:
+    return Tool(name, 1, f"Does {name}.", Nothing, effect, lambda *_: Observation("done"), missing=missing)
 
 
 def test_the_headline_counts_the_tools() -> None:
@@ -36,8 +37,11 @@ def test_the_headline_counts_the_tools() -> None:
 
 
 def test_tools_are_listed_from_harmless_to_grave() -> None:
-    rows = tool_rows(ToolRegistry([tool("mail", Effect.SEND_EXTERNAL), tool("sql", Effect.READ)]))
-    assert [(row.name, row.effect) for row in rows] == [("sql", Effect.READ), ("mail", Effect.SEND_EXTERNAL)]
+    rows = tool_rows(ToolRegistry([tool("mail", Effect.SEND_EXTERNAL), tool("web", Effect.READ, missing="WEB_KEY")]))
+    assert [(row.name, row.effect, row.ready) for row in rows] == [
+        ("web", Effect.READ, False),
+        ("mail", Effect.SEND_EXTERNAL, True),
+    ]
 
 
 def test_every_limit_has_words_and_its_value() -> None:
@@ -52,12 +56,18 @@ def test_no_secret_is_among_the_facts(tmp_path: Path) -> None:
         database_url="postgresql://li:s3cret@db.internal:5432/plandeck?sslpassword=s3cret",
         base_url="https://u:s3cret@models.internal/v1?key=s3cret",
         stores="theirs=postgresql://u:s3cret@h/db",
+        tavily_api_key="s3cret",
+        smtp_url="smtp://ana:s3cret@mail.internal:25",
+        notify_webhook="https://hooks.internal/s3cret?key=s3cret",
     )
-    shown = [*model_facts(settings, "vllm", "m", None), *server_facts(settings)]
+    shown = [*model_facts(settings, "vllm", "m", None), *server_facts(settings), *tool_facts(settings)]
     text = " ".join([*(fact.value for fact in shown), *(place.where for place in places(settings))])
     assert "s3cret" not in text
     assert "postgresql://li@db.internal:5432/plandeck" in text
     assert "theirs" in text
+    assert "smtp://ana@mail.internal:25" in text
+    assert "set, at hooks.internal" in text
+    assert "s3cret" not in repr(settings).replace(repr(settings.base_url), "")
 
 
 @pytest.mark.parametrize(
@@ -81,9 +91,9 @@ def test_sizes_count_the_log_of_a_database_and_nothing_is_unknown(tmp_path: Path
     assert size_of(tmp_path) == 7
 
 
-def test_places_of_an_embedded_home_are_three_databases_and_the_artifacts(tmp_path: Path) -> None:
+def test_places_of_an_embedded_home_are_three_databases_and_two_folders(tmp_path: Path) -> None:
     found = {place.name: place.bytes for place in places(load_settings(home=tmp_path))}
-    assert found == {"Runs and approvals": None, "Checkpoints": None, "Spans": None, "Artifacts": None}
+    assert found == {"Runs and approvals": None, "Checkpoints": None, "Spans": None, "Artifacts": None, "Outbox": None}
 
 
 def test_versions_begin_with_our_own() -> None:
