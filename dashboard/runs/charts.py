@@ -13,6 +13,7 @@ from dashboard.look.colours import Palette
 from dashboard.look.figures import figure
 
 HEIGHT = 320
+CORNER = 3
 SHAPES = {"bar": "Bar chart", "pie": "Pie chart", "scatter": "Chart"}
 
 
@@ -45,13 +46,16 @@ def _framed(layout: JsonObject, colours: Palette) -> go.Figure:
         height=HEIGHT,
         margin={"l": 56, "r": 8, "t": 64, "b": 48},
         barmode=layout.get("barmode"),
+        bargap=0.28,
+        barcornerradius=CORNER,
         showlegend=layout.get("showlegend", False),
-        title={"text": layout["title"]["text"], "x": 0, "xref": "container", "font": {"size": 14}},
-        legend={"orientation": "h", "x": 0, "y": 1, "xanchor": "left", "yanchor": "bottom", "itemclick": False,
-                "itemdoubleclick": False},
+        title={"text": layout["title"]["text"], "x": 0, "xref": "container", "y": 1, "yref": "container",
+               "yanchor": "top", "pad": {"t": 8}, "font": {"size": 14}},
+        legend={"orientation": "h", "x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom",
+                "itemclick": False, "itemdoubleclick": False},
     )  # fmt: skip
     for name, update in (("xaxis", made.update_xaxes), ("yaxis", made.update_yaxes)):
         axis = layout.get(name, {})
-        words = {"text": axis.get("title", {}).get("text"), "font": {"size": 11, "color": colours.muted}}
+        words = {"text": axis.get("title", {}).get("text"), "standoff": 8, "font": {"size": 11, "color": colours.muted}}
         update(type=axis.get("type"), title=words, automargin=True)
     return made

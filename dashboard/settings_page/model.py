@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from pydantic import SecretStr
+
 from agent.records import Effect, Limits
 
 if TYPE_CHECKING:
@@ -87,15 +89,18 @@ def server_facts(settings: Settings) -> list[Fact]:
 
 
 def tool_facts(settings: Settings) -> list[Fact]:
-    """What tools may reach beyond this machine. Of a webhook only the host: who knows its address can post."""
-    hook = settings.notify_webhook and urlsplit(settings.notify_webhook.get_secret_value()).hostname
-    mail = settings.smtp_url and without_secrets(settings.smtp_url.get_secret_value())
+    """What tools may reach beyond this machine. Of an address only the host: a webhook's path is its secret."""
     return [
-        Fact("Key for web search", "set" if settings.tavily_api_key else NOT_SET, "TAVILY_API_KEY"),
-        Fact("Hosts for HTTP GET", settings.http_allow or NOT_SET, "PLANDECK_HTTP_ALLOW"),
-        Fact("Mail server", mail or NOT_SET, "PLANDECK_SMTP_URL, PLANDECK_SMTP_FROM"),
-        Fact("Webhook", f"set, at {hook}" if hook else NOT_SET, "PLANDECK_NOTIFY_WEBHOOK"),
+        Fact("Web search", "key set" if settings.tavily_api_key else NOT_SET, "TAVILY_API_KEY"),
+        Fact("HTTP GET", settings.http_allow or NOT_SET, "PLANDECK_HTTP_ALLOW"),
+        Fact("Mail server", _host_of(settings.smtp_url), "PLANDECK_SMTP_URL, PLANDECK_SMTP_FROM"),
+        Fact("Webhook", _host_of(settings.notify_webhook), "PLANDECK_NOTIFY_WEBHOOK"),
     ]
+
+
+def _host_of(secret: SecretStr | None) -> str:
+    """Host and port of an address whose other parts are nobody's business."""
+    return urlsplit(secret.get_secret_value()).netloc.rpartition("@")[2] if secret else NOT_SET
 
 
 def limit_facts(limits: Limits) -> list[Fact]:

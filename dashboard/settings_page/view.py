@@ -53,6 +53,7 @@ def view() -> None:
             ],
             alt="The tools with version, effect, summary and whether they are configured",
         )
+        section("Settings of tools")
         _facts(tool_facts(app.settings))
         section("Server and sources")
         _facts(server_facts(app.settings))
