@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from tomllib import TOMLDecodeError
 
-from pydantic import Field, ValidationError
+from pydantic import AliasChoices, Field, SecretStr, ValidationError
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -23,7 +23,7 @@ class Settings(BaseSettings):
 
     home: Path = Path(".plandeck")
     """Folder of the embedded databases, artifacts and outbox."""
-    database_url: str | None = None
+    database_url: str | None = Field(default=None, repr=False)
     """`postgresql://…` moves every table there; None means SQLite files in `home`."""
     host: str = "127.0.0.1"
     port: int = Field(default=8501, ge=1, le=65535)
@@ -32,15 +32,30 @@ class Settings(BaseSettings):
     """Model name at the provider; None means the provider's default."""
     base_url: str | None = None
     """Address of an OpenAI-compatible server; None means the provider's own."""
-    otlp_token: str | None = None
+    otlp_token: str | None = Field(default=None, repr=False)
     otlp_max_bytes: int = Field(default=16 * 1024 * 1024, ge=1_024)
     """Largest request of traces that is taken, unpacked."""
     graphs: Path | None = None
     prices: Path | None = None
-    stores: str = ""
+    stores: str = Field(default="", repr=False)
     """Further checkpoint stores: `name=path-or-url`, comma-separated."""
     project: str = "default"
     offline_delay_ms: int = Field(default=0, ge=0)
+    tavily_api_key: SecretStr | None = Field(
+        default=None, validation_alias=AliasChoices("TAVILY_API_KEY", "tavily_api_key")
+    )
+    """Makes web search ready; like every provider's key it is called as its provider calls it."""
+    tavily_base_url: str = Field(
+        default="https://api.tavily.com", validation_alias=AliasChoices("TAVILY_BASE_URL", "tavily_base_url")
+    )
+    http_allow: str = ""
+    """Hosts that HTTP GET may reach: `host` or `host:port`, comma-separated."""
+    smtp_url: SecretStr | None = None
+    """Mail server of notifications: `smtp://user:password@host:port`, or `smtps://…`."""
+    smtp_from: str | None = None
+    """Sender of notifications by e-mail; None means the user of `smtp_url`."""
+    notify_webhook: SecretStr | None = None
+    """Address that notifications are posted to; it is a secret, since whoever knows it can post."""
 
     @classmethod
     def settings_customise_sources(

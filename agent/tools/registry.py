@@ -155,7 +155,10 @@ class Tool:
     def validate(self, arguments: JsonObject) -> BaseModel:
         """The typed arguments; ToolError naming each wrong one otherwise."""
         try:
+            json.dumps(arguments, ensure_ascii=False).encode()
             return self.arguments.model_validate(arguments)
+        except UnicodeEncodeError as error:
+            raise ToolError(f"{self.name} refuses a text with half a character in it.", code="bad_arguments") from error
         except ValidationError as error:
             wrong = "; ".join(
                 f"{'.'.join(str(part) for part in item['loc']) or 'arguments'}: {item['msg']}"

@@ -2,33 +2,21 @@
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
 from agent.records import Effect
-from agent.tools.files import write_whole
+from agent.tools.files import plain_name, write_whole
 from agent.tools.registry import Observation, Tool, ToolArguments, ToolContext
 from agent.tools.text import one_line
 
-RESERVED = {"con", "prn", "aux", "nul"} | {f"{name}{n}" for name in ("com", "lpt") for n in range(1, 10)}
-"""Names that some systems keep for devices, whatever their ending."""
-NAME_CHARACTERS = 100
 BODY_BYTES = 200_000
 
 
 def file_name(value: str) -> str:
-    """A plain name of a .md or .txt file, in Unicode's normal form; ValueError saying what is wrong with another."""
-    name = unicodedata.normalize("NFC", value.strip())
-    if len(name) > NAME_CHARACTERS or len(name.encode()) > 2 * NAME_CHARACTERS:
-        raise ValueError(f"a name has at most {NAME_CHARACTERS} characters")
-    if not re.fullmatch(r"\w[\w .()-]*\.(md|txt)", name) or ".." in name:
-        raise ValueError("give a plain name of letters and figures that ends in .md or .txt, without folders")
-    if name.split(".", 1)[0].strip().lower() in RESERVED:
-        raise ValueError("this name is reserved by some systems, choose another")
-    return name
+    """A plain name of a .md or .txt file; ValueError saying what is wrong with another."""
+    return plain_name(value, ".md", ".txt")
 
 
 def report_body(value: str) -> str:

@@ -133,10 +133,13 @@ def provider(settings: Settings) -> str:
 
 
 def tools(settings: Settings) -> str:
-    """The tools can be built."""
+    """The tools can be built; those that wait for a setting are told."""
     from agent.tools.builtin import build_registry
 
-    return ", ".join(build_registry(settings).names)
+    registry = build_registry(settings)
+    ready = ", ".join(tool.name for tool in registry.ready)
+    waiting = ", ".join(f"{tool.name} ({tool.missing})" for tool in registry if tool.missing)
+    return f"{ready}; not configured: {waiting}" if waiting else ready
 
 
 def port(settings: Settings) -> str:
@@ -162,6 +165,6 @@ LOOKS: tuple[tuple[str, Callable[[Settings], str], str], ...] = (
     ("stores", stores, "Correct PLANDECK_STORES, or what it names."),
     ("prices", prices, "Correct or remove that file; PLANDECK_PRICES names another."),
     ("provider", provider, "Set the variable that the message names."),
-    ("tools", tools, "Do what the message says, or reinstall Plandeck: make setup."),
+    ("tools", tools, "Correct or unset the variable that the message names, or reinstall Plandeck: make setup."),
     ("port", port, "Stop what listens there, or choose another port with PLANDECK_PORT."),
 )

@@ -31,7 +31,7 @@ from dashboard.look.parts import (
 from dashboard.look.status import badge, glyph, look_of
 from dashboard.look.text import code, escape, safe_markdown
 from dashboard.look.timeline import timeline_alt, timeline_figure
-from dashboard.runs import asking, model
+from dashboard.runs import asking, charts, model
 from dashboard.runs.happened import timeline
 from dashboard.runs.start import start_box
 from dashboard.services import current_user, services
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 SHOWN_CHARACTERS = 200_000
 EVENTS_SHOWN = 20
+CHART_ENDING = ".plotly.json"
 CANCEL_REFUSED = "cancel-refused"
 
 
@@ -264,8 +265,10 @@ def _bytes_of(artifact: Artifact) -> bytes:
 
 
 def _previews(seen: model.Observed) -> None:
-    """Reports and pictures of an ended run, folded."""
+    """Charts of an ended run, and its reports and pictures, folded."""
     for artifact in seen.artifacts:
+        if artifact.name.endswith(CHART_ENDING):
+            _chart(artifact)
         if artifact.media_type not in ("text/markdown", "image/png"):
             continue
         with st.expander(escape(artifact.name), icon=":material/draft:"):
@@ -274,6 +277,16 @@ def _previews(seen: model.Observed) -> None:
                 st.image(path.read_bytes())
             else:
                 st.markdown(safe_markdown(path.read_text(encoding="utf-8", errors="replace")[:SHOWN_CHARACTERS]))
+
+
+def _chart(artifact: Artifact) -> None:
+    with st.expander(escape(artifact.name), icon=":material/draft:", expanded=True):
+        text = asking.file_of(services(), artifact).read_text(encoding="utf-8", errors="replace")
+        drawn = charts.drawn(text, palette())
+        if drawn is None:
+            empty("This chart cannot be drawn. Its file can be downloaded above.")
+        else:
+            show_figure(drawn.figure, alt=drawn.alt, key=f"chart-{artifact.name}")
 
 
 # --- the list

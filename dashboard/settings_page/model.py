@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from pydantic import SecretStr
+
 from agent.records import Effect, Limits
 
 if TYPE_CHECKING:
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
     from agent.tools.registry import ToolRegistry
 
 PACKAGES = ("plandeck", "langgraph", "langchain-openai", "streamlit", "opentelemetry-sdk", "genai-prices", "sqlalchemy")
+
+NOT_SET = "not set"
 
 LIMIT_WORDS = {
     "max_steps": "Steps in a plan",
@@ -48,6 +52,7 @@ class ToolRow:
     version: int
     effect: Effect
     summary: str
+    ready: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +97,21 @@ def server_facts(settings: Settings) -> list[Fact]:
     ]
 
 
+def tool_facts(settings: Settings) -> list[Fact]:
+    """What tools may reach beyond this machine. Of an address only the host: a webhook's path is its secret."""
+    return [
+        Fact("Web search", "key set" if settings.tavily_api_key else NOT_SET, "TAVILY_API_KEY"),
+        Fact("HTTP GET", settings.http_allow or NOT_SET, "PLANDECK_HTTP_ALLOW"),
+        Fact("Mail server", _host_of(settings.smtp_url), "PLANDECK_SMTP_URL, PLANDECK_SMTP_FROM"),
+        Fact("Webhook", _host_of(settings.notify_webhook), "PLANDECK_NOTIFY_WEBHOOK"),
+    ]
+
+
+def _host_of(secret: SecretStr | None) -> str:
+    """Host and port of an address whose other parts are nobody's business."""
+    return urlsplit(secret.get_secret_value()).netloc.rpartition("@")[2] if secret else NOT_SET
+
+
 def limit_facts(limits: Limits) -> list[Fact]:
     """The limits that a new run starts with."""
     return [Fact(LIMIT_WORDS[item.name], str(getattr(limits, item.name))) for item in fields(limits)]
@@ -99,18 +119,18 @@ def limit_facts(limits: Limits) -> list[Fact]:
 
 def tool_rows(registry: ToolRegistry) -> list[ToolRow]:
     """Every tool, the most harmless first."""
-    rows = [ToolRow(tool.name, tool.version, tool.effect, tool.summary) for tool in registry]
+    rows = [ToolRow(tool.name, tool.version, tool.effect, tool.summary, tool.missing is None) for tool in registry]
     return sorted(rows, key=lambda row: row.effect.gravity)
 
 
 def places(settings: Settings) -> list[Place]:
-    """Where the data is; with PostgreSQL only the artifacts are files."""
+    """Where the data is; with PostgreSQL only artifacts and outbox are files."""
     home = settings.home.resolve()
-    artifacts = Place("Artifacts", "artifacts", size_of(home / "artifacts"))
+    folders = [Place(name.capitalize(), name, size_of(home / name)) for name in ("artifacts", "outbox")]
     if settings.database_url:
-        return [Place("Database", None, None), artifacts]
+        return [Place("Database", None, None), *folders]
     names = {"Runs and approvals": "records.db", "Checkpoints": "checkpoints.db", "Spans": "spans.db"}
-    return [*(Place(name, file, database_size(home / file)) for name, file in names.items()), artifacts]
+    return [*(Place(name, file, database_size(home / file)) for name, file in names.items()), *folders]
 
 
 def addresses(settings: Settings) -> list[Fact]:

@@ -20,6 +20,7 @@ from dashboard.settings_page.model import (
     model_facts,
     places,
     server_facts,
+    tool_facts,
     tool_rows,
     versions,
 )
@@ -30,7 +31,7 @@ def view() -> None:
     app = services()
     head(
         "Settings",
-        headline(app.provider.name, len(app.registry.names)),
+        headline(app.provider.name, len(app.registry.ready)),
         facts=f"Read only. Set the named variables in the environment or in {code('plandeck.toml')} and start "
         "Plandeck again.",
     )
@@ -50,11 +51,14 @@ def view() -> None:
                     "Version": str(row.version),
                     "Effect": badge(row.effect),
                     "What it does": escape(row.summary),
+                    "State": "ready" if row.ready else ":gray[not configured]",
                 }
                 for row in tool_rows(app.registry)
             ],
-            alt="The tools with version, effect and summary",
+            alt="The tools with version, effect, summary and whether they are configured",
         )
+        section("Settings of tools")
+        _facts(tool_facts(app.settings))
         section("Server and sources")
         if problem := app.prices.problem:
             warn("The price file is not in force as it stands.", problem)

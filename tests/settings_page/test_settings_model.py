@@ -17,6 +17,7 @@ from dashboard.settings_page.model import (
     places,
     server_facts,
     size_of,
+    tool_facts,
     tool_rows,
     versions,
     without_secrets,
@@ -27,8 +28,8 @@ class Nothing(BaseModel):
     pass
 
 
-def tool(name: str, effect: Effect) -> Tool:
-    return Tool(name, 1, f"Does {name}.", Nothing, effect, lambda *_: Observation("done"))
+def tool(name: str, effect: Effect, missing: str | None = None) -> Tool:
+    return Tool(name, 1, f"Does {name}.", Nothing, effect, lambda *_: Observation("done"), missing=missing)
 
 
 def test_the_headline_counts_the_tools() -> None:
@@ -37,8 +38,11 @@ def test_the_headline_counts_the_tools() -> None:
 
 
 def test_tools_are_listed_from_harmless_to_grave() -> None:
-    rows = tool_rows(ToolRegistry([tool("mail", Effect.SEND_EXTERNAL), tool("sql", Effect.READ)]))
-    assert [(row.name, row.effect) for row in rows] == [("sql", Effect.READ), ("mail", Effect.SEND_EXTERNAL)]
+    rows = tool_rows(ToolRegistry([tool("mail", Effect.SEND_EXTERNAL), tool("web", Effect.READ, missing="WEB_KEY")]))
+    assert [(row.name, row.effect, row.ready) for row in rows] == [
+        ("web", Effect.READ, False),
+        ("mail", Effect.SEND_EXTERNAL, True),
+    ]
 
 
 def test_every_limit_has_words_and_its_value() -> None:
@@ -53,12 +57,22 @@ def test_no_secret_is_among_the_facts(tmp_path: Path) -> None:
         database_url="postgresql://li:s3cret@db.internal:5432/plandeck?sslpassword=s3cret",
         base_url="https://u:s3cret@models.internal/v1?key=s3cret",
         stores="theirs=postgresql://u:s3cret@h/db",
+        tavily_api_key="s3cret",
+        smtp_url="smtp://ana:s3cret@mail.internal:25",
+        notify_webhook="https://hooks.internal/s3cret?key=s3cret",
     )
-    shown = [*model_facts(settings, "vllm", "m", None), *server_facts(settings)]
+    shown = [*model_facts(settings, "vllm", "m", None), *server_facts(settings), *tool_facts(settings)]
     text = " ".join([*(fact.value for fact in shown), *(fact.value for fact in addresses(settings))])
     assert "s3cret" not in text
     assert "postgresql://li@db.internal:5432/plandeck" in text
     assert "theirs" in text
+    assert {fact.name: fact.value for fact in tool_facts(settings)} == {
+        "Web search": "key set",
+        "HTTP GET": "not set",
+        "Mail server": "mail.internal:25",
+        "Webhook": "hooks.internal",
+    }
+    assert "s3cret" not in repr(settings).replace(repr(settings.base_url), "")
 
 
 @pytest.mark.parametrize(
@@ -82,19 +96,24 @@ def test_sizes_count_the_log_of_a_database_and_nothing_is_unknown(tmp_path: Path
     assert size_of(tmp_path) == 7
 
 
-def test_places_of_an_embedded_home_are_three_databases_and_the_artifacts(tmp_path: Path) -> None:
+def test_places_of_an_embedded_home_are_three_databases_and_two_folders(tmp_path: Path) -> None:
     found = {place.name: (place.file, place.bytes) for place in places(load_settings(home=tmp_path))}
     assert found == {
         "Runs and approvals": ("records.db", None),
         "Checkpoints": ("checkpoints.db", None),
         "Spans": ("spans.db", None),
         "Artifacts": ("artifacts", None),
+        "Outbox": ("outbox", None),
     }
 
 
-def test_with_postgresql_only_the_artifacts_are_files(tmp_path: Path) -> None:
+def test_with_postgresql_only_artifacts_and_outbox_are_files(tmp_path: Path) -> None:
     settings = load_settings(home=tmp_path, database_url="postgresql://li@db.internal/plandeck")
-    assert [(place.name, place.file) for place in places(settings)] == [("Database", None), ("Artifacts", "artifacts")]
+    assert [(place.name, place.file) for place in places(settings)] == [
+        ("Database", None),
+        ("Artifacts", "artifacts"),
+        ("Outbox", "outbox"),
+    ]
     assert [fact.value for fact in addresses(settings)] == [str(tmp_path), "postgresql://li@db.internal/plandeck"]
 
 

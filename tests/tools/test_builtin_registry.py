@@ -1,33 +1,94 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from agent.errors import ConfigurationError
-from agent.records import Effect
+from agent.records import Effect, JsonObject
 from agent.settings import load_settings
 from agent.tools.builtin import build_registry
 from agent.tools.calling import call_tool
-from agent.tools.registry import OBSERVATION_CHARACTERS, ToolContext, ToolError, ToolRegistry
+from agent.tools.registry import (
+    OBSERVATION_CHARACTERS,
+    ErrorKind,
+    ToolContext,
+    ToolError,
+    ToolRegistry,
+    idempotency_key,
+)
 from agent.tools.text import fitted, one_line
 
+EFFECTS = {
+    "sql_query": Effect.READ,
+    "policy_search": Effect.READ,
+    "calculator": Effect.READ,
+    "report_file": Effect.DRAFT,
+    "chart_file": Effect.DRAFT,
+    "web_search": Effect.READ,
+    "http_get": Effect.READ,
+    "notify": Effect.SEND_EXTERNAL,
+}
 
-def test_the_four_tools_work_over_a_fresh_home(tmp_path: Path, tool_context: ToolContext) -> None:
-    registry = build_registry(load_settings(home=tmp_path / "fresh"))
-    assert registry.names == ["sql_query", "policy_search", "calculator", "report_file"]
-    assert {tool.name: tool.effect for tool in registry} == {
-        "sql_query": Effect.READ,
-        "policy_search": Effect.READ,
-        "calculator": Effect.READ,
-        "report_file": Effect.DRAFT,
-    }
-    calls = {
+
+def test_the_tools_that_need_no_setting_work_over_a_fresh_home(tmp_path: Path, tool_context: ToolContext) -> None:
+    registry = build_registry(load_settings(home=tmp_path / "fresh", tavily_api_key=None))
+    assert {tool.name: tool.effect for tool in registry} == EFFECTS
+    keyed = replace(tool_context, idempotency_key=idempotency_key("r-1", "s1", 1))
+    chart = {"kind": "bar", "title": "A", "rows": [{"a": "b", "c": 1}], "x": "a", "y": "c"}
+    calls: dict[str, JsonObject] = {
         "sql_query": {"sql": "SELECT name FROM projects LIMIT 1"},
         "policy_search": {"query": "hotel"},
         "calculator": {"expression": "1 + 1"},
         "report_file": {"filename": "a.md", "title": "A", "body": "b"},
+        "chart_file": {"filename": "a.plotly.json", **chart},
+        "notify": {"to": ["ana"], "subject": "A", "body": "b"},
     }
+    assert [tool.name for tool in registry.ready] == list(calls)
     for name, arguments in calls.items():
-        assert not call_tool(registry[name], arguments, tool_context).empty
+        assert not call_tool(registry[name], arguments, keyed).empty
+    assert len(list((tmp_path / "fresh" / "outbox").iterdir())) == 1
+
+
+def test_a_tool_that_is_not_configured_stands_in_the_registry_and_is_offered_to_no_planner(
+    tmp_path: Path, tool_context: ToolContext
+) -> None:
+    registry = build_registry(load_settings(home=tmp_path, tavily_api_key=None))
+    for name, variable in {"web_search": "TAVILY_API_KEY", "http_get": "PLANDECK_HTTP_ALLOW"}.items():
+        assert registry[name].missing == variable
+        assert f"### {name}" not in registry.describe()
+        with pytest.raises(ToolError, match=f"{name} is not configured: set {variable}") as refused:
+            call_tool(registry[name], {}, tool_context)
+        assert refused.value.kind is ErrorKind.NOT_CONFIGURED
+
+
+def test_settings_make_every_tool_ready(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TAVILY_API_KEY", "tvly-s3cret")
+    monkeypatch.setenv("TAVILY_BASE_URL", "http://127.0.0.1:9")
+    monkeypatch.setenv("PLANDECK_HTTP_ALLOW", "example.org")
+    monkeypatch.setenv("PLANDECK_SMTP_URL", "smtp://ana%40example.org:s3cret@mail.example.org")
+    monkeypatch.setenv("PLANDECK_NOTIFY_WEBHOOK", "https://hooks.example.org/s3cret")
+    settings = load_settings(home=tmp_path, otlp_token="s3cret", database_url="postgresql://u:s3cret@h/db")
+    described = build_registry(settings).describe()
+    for told in (*(f"### {name}\nEffect: {effect}\n" for name, effect in EFFECTS.items()), "example.org", "webhook"):
+        assert told in described
+    assert "s3cret" not in described + repr(settings)
+
+
+def test_a_plain_file_of_settings_may_hold_the_key_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "plandeck.toml").write_text('tavily_api_key = "tvly-1"\nhttp_allow = "example.org"\n')
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("TAVILY_API_KEY", raising=False)
+    assert len(build_registry(load_settings(home=tmp_path)).ready) == len(EFFECTS)
+
+
+def test_every_tool_says_all_that_a_caller_has_to_know(tmp_path: Path) -> None:
+    for tool in build_registry(load_settings(home=tmp_path)):
+        assert tool.version >= 1
+        assert tool.summary
+        assert tool.schema["type"] == "object"
+        assert 0 < tool.timeout_seconds <= 60
+        assert tool.retryable == {ErrorKind.TIMEOUT, ErrorKind.RATE_LIMITED, ErrorKind.UNAVAILABLE}
+        assert tool.idempotent is not tool.acts
 
 
 def test_the_description_tells_models_what_there_is(tmp_path: Path) -> None:

@@ -57,12 +57,13 @@ class Tools:
     @classmethod
     def of(cls, request: ChatRequest) -> Tools:
         """The tools that a planning prompt lists."""
-        found = [_taking(request.tools.values(), argument) for argument in ("sql", "query", "expression", "body")]
-        return cls(*found)
+        tools = request.tools.values()
+        report = _taking(tools, "filename", "body")
+        return cls(_taking(tools, "sql"), _taking(tools, "query", "limit"), _taking(tools, "expression"), report)
 
 
-def _taking(tools: Iterable[OfferedTool], argument: str) -> OfferedTool | None:
-    return next((tool for tool in tools if argument in tool.schema.get("properties", {})), None)
+def _taking(tools: Iterable[OfferedTool], *arguments: str) -> OfferedTool | None:
+    return next((tool for tool in tools if tool.schema.get("properties", {}).keys() >= set(arguments)), None)
 
 
 @dataclass(frozen=True, slots=True)
