@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
 
-from agent.models.client import ask_function
+from agent.models.client import ask_function, ask_turn
 from agent.models.providers import Provider
 from agent.records import (
     Artifact,
@@ -47,14 +47,8 @@ class RunModels:
 
     def turn(self, messages: Sequence[BaseMessage], tool: Tool | None) -> AIMessage:
         """One turn with at most one tool on offer."""
-        if tool is None:
-            return self.model.invoke(list(messages))
-        offered = {"name": tool.name, "description": tool.description, "parameters": tool.schema}
-        bound = self.model.bind_tools([{"type": "function", "function": offered}])
-        answer = bound.invoke(list(messages))
-        if not isinstance(answer, AIMessage):
-            raise TypeError(f"The model answered with a {type(answer).__name__}.")
-        return answer
+        offered = {"name": tool.name, "description": tool.description, "parameters": tool.schema} if tool else None
+        return ask_turn(self.model, self.provider, messages, offered)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-import json
+from dataclasses import replace
 from typing import Any
 
 import httpx
@@ -9,7 +9,7 @@ from langchain_openai import ChatOpenAI
 
 from agent.models.client import ask_function, build_model
 from agent.models.offline.transport import OfflineTransport, tokens
-from agent.models.providers import PROVIDERS, Provider, StructuredOutput
+from agent.models.providers import PROVIDERS, StructuredOutput
 from agent.planning.prompts import JUDGE_STEP, PROPOSE_PLAN, judge_messages, plan_messages
 from agent.settings import Settings
 
@@ -123,19 +123,20 @@ def test_a_function_is_asked_for_by_calling_it(model: ChatOpenAI) -> None:
     }
 
 
-@pytest.mark.parametrize("method", [StructuredOutput.JSON_SCHEMA, StructuredOutput.JSON_MODE])
+@pytest.mark.parametrize("method", [StructuredOutput.JSON_SCHEMA, StructuredOutput.JSON])
 def test_a_function_is_asked_for_as_json(model: ChatOpenAI, method: StructuredOutput) -> None:
-    answer = ask_function(model, Provider("other", "m", method=method), judge_messages(STEP, SEEN), JUDGE_STEP)
-    assert isinstance(answer, str)
-    assert json.loads(answer)["criterion_met"] is True
+    other = replace(PROVIDERS["offline"], method=method)
+    answer = ask_function(model, other, judge_messages(STEP, SEEN), JUDGE_STEP)
+    assert isinstance(answer, dict)
+    assert answer["criterion_met"] is True
 
 
-@pytest.mark.parametrize("method", [StructuredOutput.JSON_SCHEMA, StructuredOutput.JSON_MODE])
+@pytest.mark.parametrize("method", [StructuredOutput.JSON_SCHEMA, StructuredOutput.JSON])
 def test_a_plan_is_asked_for_as_json(model: ChatOpenAI, method: StructuredOutput) -> None:
-    provider = Provider("other", "m", method=method)
-    answer = ask_function(model, provider, plan_messages("Write a poem", "", 8), PROPOSE_PLAN)
-    assert isinstance(answer, str)
-    assert json.loads(answer)["kind"] == "cannot"
+    other = replace(PROVIDERS["offline"], method=method)
+    answer = ask_function(model, other, plan_messages("Write a poem", "", 8), PROPOSE_PLAN)
+    assert isinstance(answer, dict)
+    assert answer["kind"] == "cannot"
 
 
 def test_other_answers_are_given_in_words_of_the_kind_asked_for(wire: httpx.Client) -> None:
