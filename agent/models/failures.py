@@ -135,6 +135,11 @@ def is_refusal(error: BaseException) -> bool:
     return isinstance(error, ModelError) and error.kind in REFUSALS
 
 
+def is_useless_answer(error: BaseException) -> bool:
+    """Whether provider and model did answer, but with nothing that can be used: like prose where JSON was wanted."""
+    return isinstance(error, ModelError) and error.kind in (K.EMPTY_ANSWER, K.TOO_LONG)
+
+
 @dataclass(frozen=True, slots=True)
 class Asked:
     """Whom a call went to."""

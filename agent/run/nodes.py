@@ -18,12 +18,13 @@ from langgraph.types import interrupt
 from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_exponential_jitter
 
 from agent.errors import AgentError, StorageError
-from agent.models.failures import is_refusal, is_transient
+from agent.models.failures import ModelError, is_refusal, is_transient, is_useless_answer
 from agent.planning import prompts
 from agent.planning.fallback import fallback_plan
 from agent.planning.hashing import canonical_json, plan_hash
 from agent.planning.ordering import dependents
-from agent.planning.parsing import ParsedPlan, parse_plan
+from agent.planning.parsing import Outcome, ParsedPlan, parse_plan
+from agent.planning.validation import PlanProblem
 from agent.records import JsonObject, Plan, PlanSource, PlanStep, RequestKind, Source, StepStatus, StopReason
 from agent.run.deps import Deps
 from agent.run.state import RunState, StepResult, earlier_results, next_step, plan_of, status_of
@@ -79,7 +80,13 @@ def _propose(state: RunState, deps: Deps, refused: tuple[str, ...]) -> ParsedPla
         refused=refused,
         previous=state.get("plan"),
     )
-    raw = patiently(lambda: deps.models.ask(messages, prompts.PROPOSE_PLAN))
+    try:
+        raw = patiently(lambda: deps.models.ask(messages, prompts.PROPOSE_PLAN))
+    except ModelError as error:
+        if not is_useless_answer(error):
+            raise
+        problem = PlanProblem("not_a_plan", None, error.message)
+        return ParsedPlan(plan=None, repairs=(), errors=(problem,), outcome=Outcome.INVALID)
     return _no_plan(raw) or parse_plan(
         raw,
         deps.registry,
