@@ -1,3 +1,5 @@
+from pathlib import Path
+
 from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import HumanMessage
@@ -7,6 +9,9 @@ from scripted_server import ScriptedServer, call, completion, message, stream
 from agent.models.client import ask_text, ask_turn
 from agent.models.providers import PROVIDERS
 from agent.models.thinking import AnswerText, answer_text
+from agent.run.tracing import RunTracing
+from agent.run.usecases import open_plandeck, start_run
+from agent.settings import load_settings
 
 OPENAI = PROVIDERS["openai"]
 MESSAGES = [HumanMessage("Is it so?")]
@@ -61,3 +66,18 @@ def test_how_a_text_is_cut_into_pieces_changes_nothing(pieces: list[str]) -> Non
     whole = "".join(map(by_piece.feed, pieces)) + by_piece.end()
     assert whole == "".join(map(by_sign.feed, text)) + by_sign.end() == answer_text(text)
     assert text.endswith(whole)
+
+
+def test_a_streamed_answer_is_on_its_span_with_the_tokens_of_a_whole_one(tmp_path: Path) -> None:
+    used = []
+    with open_plandeck(load_settings(home=tmp_path)) as app:
+        for listener in (None, [].append):
+            run = start_run(app, "Say hello.", by="ana")
+            tracing = RunTracing(run, app.exporter)
+            with tracing.segment(), tracing.part("answer", kind="answer"), tracing.role("synthesis"):
+                ask_text(app.model, app.provider, [HumanMessage("Hello")], listener)
+            used.append(app.spans.run_usage(app.project, run.run_id))
+    plain, streamed = used
+    assert (streamed.calls, streamed.calls_without_usage) == (1, 0)
+    assert streamed.input_tokens == plain.input_tokens
+    assert streamed.output_tokens == plain.output_tokens
