@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, HumanMessage, ToolMessage
 from langchain_openai import ChatOpenAI
 from pydantic import SecretStr
 
@@ -72,12 +72,37 @@ def ask_turn(
 ) -> AIMessage:
     """One turn of the model, with `tool` (name, description, parameters) on offer if there is one.
 
-    Without a tool its content is the answer's text alone, without thoughts. ModelError if there is no answer.
+    A provider that is asked by JSON is asked for the call's arguments, which come back as a call all the same. Without
+    a tool the content is the answer's text alone, without thoughts. ModelError if there is no answer.
     """
     if tool is None:
         answer = _invoke(model, _asked(model, provider), messages)
         return answer.model_copy(update={"content": answer_text(str(answer.text))})
-    return _invoke(model.bind_tools([{"type": "function", "function": tool}]), _asked(model, provider), messages)
+    if provider.method is StructuredOutput.FUNCTION_CALLING:
+        return _invoke(model.bind_tools([{"type": "function", "function": tool}]), _asked(model, provider), messages)
+    return _call_by_json(model, provider, messages, tool)
+
+
+def _call_by_json(
+    model: BaseChatModel, provider: Provider, messages: Sequence[BaseMessage], tool: JsonObject
+) -> AIMessage:
+    asked = model.bind(extra_body={"response_format": _response_format(provider, tool)})
+    wish = f"The arguments of a call of {tool['name']}, as JSON."
+    if provider.method is StructuredOutput.JSON:
+        wish = f"{wish} {_json_wish(tool)}"
+    answer = _invoke(asked, _asked(model, provider), _with_wish([_in_words(item) for item in messages], wish))
+    arguments = _raw(answer, tool)
+    if isinstance(arguments, str):
+        return answer
+    call = {"name": tool["name"], "args": arguments, "id": answer.id or "call", "type": "tool_call"}
+    return answer.model_copy(update={"content": "", "tool_calls": [call]})
+
+
+def _in_words(message: BaseMessage) -> BaseMessage:
+    """A message for a model that knows no calls: those that were made, and what came of them, as text."""
+    if isinstance(message, AIMessage) and message.tool_calls:
+        return AIMessage(json.dumps(message.tool_calls[0]["args"], ensure_ascii=False))
+    return HumanMessage(message.content) if isinstance(message, ToolMessage) else message
 
 
 def ask_text(

@@ -3,11 +3,11 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from langchain_core.messages import HumanMessage
+from langchain_core.messages import HumanMessage, ToolMessage
 from langchain_openai import ChatOpenAI
 from scripted_server import ScriptedServer, call, completion, message
 
-from agent.models.client import ask_function
+from agent.models.client import ask_function, ask_turn
 from agent.models.providers import PROVIDERS, Provider, StructuredOutput
 from agent.models.schemas import strict_schema
 from agent.planning.prompts import JUDGE_STEP, PROPOSE_PLAN
@@ -92,3 +92,27 @@ def test_of_several_calls_the_one_that_was_asked_for_counts(model: ChatOpenAI, s
     calls = [call("other", '{"a": 1}'), call("judge_step", json.dumps(JUDGED), 2)]
     server.will(completion(message(None, calls), "tool_calls"))
     assert ask_function(model, by(StructuredOutput.FUNCTION_CALLING), MESSAGES, JUDGE_STEP) == JUDGED
+
+
+@pytest.mark.parametrize("method", [StructuredOutput.JSON_SCHEMA, StructuredOutput.JSON])
+def test_a_refused_call_is_told_in_words_to_a_model_that_is_asked_by_json(
+    model: ChatOpenAI, server: ScriptedServer, method: StructuredOutput
+) -> None:
+    tool = {"name": "lookup", "parameters": {"type": "object", "properties": {"sku": {"type": "string"}}}}
+    server.will(completion(message('{"sku": "B 7"}')), completion(message('{"sku": "B-7"}')))
+    first = ask_turn(model, by(method), MESSAGES, tool)
+    refused = ToolMessage("There is no B 7.", tool_call_id=str(first.tool_calls[0]["id"]))
+    second = ask_turn(model, by(method), [*MESSAGES, first, refused], tool)
+    assert second.tool_calls[0]["args"] == {"sku": "B-7"}
+    told = server.received[1].body["messages"]
+    assert [item["role"] for item in told] == ["user", "assistant", "user"]
+    assert told[1]["content"] == '{"sku": "B 7"}'
+    assert told[2]["content"].startswith("There is no B 7.")
+    assert "The arguments of a call of lookup" in told[2]["content"]
+    assert not any("tool_calls" in item for item in told)
+
+
+def test_words_instead_of_arguments_are_no_call(model: ChatOpenAI, server: ScriptedServer) -> None:
+    server.will(completion(message("I cannot.")))
+    answer = ask_turn(model, by(StructuredOutput.JSON), MESSAGES, {"name": "lookup", "parameters": {"type": "object"}})
+    assert (answer.text, answer.tool_calls) == ("I cannot.", [])

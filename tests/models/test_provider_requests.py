@@ -85,10 +85,18 @@ def test_a_structured_answer_is_asked_for_and_read_by_the_entrys_method(
 def test_a_tool_is_offered_and_its_call_comes_back(
     provider: Provider, model: ChatOpenAI, server: ScriptedServer
 ) -> None:
-    server.will(completion(message(None, [call("lookup", '{"sku": "B-7"}')]), "tool_calls"))
+    by_function = provider.method is StructuredOutput.FUNCTION_CALLING
+    arguments = '{"sku": "B-7"}'
+    server.will(completion(message(None, [call("lookup", arguments)]) if by_function else message(arguments)))
     answer = ask_turn(model, provider, MESSAGES, LOOKUP)
     assert [(item["name"], item["args"]) for item in answer.tool_calls] == [("lookup", {"sku": "B-7"})]
+    assert answer.text == ""
+    assert answer.usage_metadata is not None
     body = server.received[0].body
+    if not by_function:
+        assert body["response_format"]["json_schema"]["schema"] == LOOKUP["parameters"]
+        assert "lookup" in body["messages"][-1]["content"]
+        return
     assert body["tools"] == [{"type": "function", "function": LOOKUP}]
     assert "tool_choice" not in body
 
