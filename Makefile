@@ -4,10 +4,10 @@ SHELL := /usr/bin/env bash
 BIN := .venv/bin
 COMPILE := uv pip compile --quiet --universal --no-emit-index-url --no-header --no-annotate --python-version 3.11
 
-.PHONY: help setup run test check bench lock
+.PHONY: help setup run test local-model test-model check bench lock
 
 help: ## Say what there is to make
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-6s  %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s  %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: .venv/.plandeck ## Make .venv with plandeck in it
 
@@ -17,6 +17,11 @@ run: setup ## Serve the dashboard on http://127.0.0.1:8501
 test: .venv/.dev ## Run every test, those in a browser and on PostgreSQL included
 	@scripts/test-needs
 	@$(BIN)/pytest -q -n 2 --dist loadfile
+
+local-model: .venv/.local-model ## Install a small language model that runs on this machine
+
+test-model: .venv/.dev .venv/.local-model ## Run a whole task on that model (takes minutes)
+	@$(BIN)/pytest -q -m local_model tests/local_model
 
 check: .venv/.dev ## Lint, format, types, layers
 	@$(BIN)/ruff check .
@@ -31,10 +36,14 @@ lock: ## Resolve the locked versions anew (needs uv)
 	@$(COMPILE) --upgrade pyproject.toml --output-file requirements.lock
 	@$(COMPILE) --upgrade --group pyproject.toml:dev --constraint requirements.lock --output-file requirements-dev.lock
 
-.venv/.plandeck: requirements.lock pyproject.toml scripts/setup
+.venv/.plandeck: requirements.lock pyproject.toml scripts/setup scripts/install
 	@scripts/setup requirements.lock
 	@touch $@
 
 .venv/.dev: .venv/.plandeck requirements-dev.lock
 	@scripts/setup requirements.lock requirements-dev.lock
+	@touch $@
+
+.venv/.local-model: .venv/.plandeck requirements-local-model.lock scripts/local-model
+	@scripts/local-model
 	@touch $@

@@ -11,7 +11,7 @@ from langchain_core.callbacks import get_usage_metadata_callback
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
 
-from agent.models.client import ask_function
+from agent.models.client import ask_function, ask_turn
 from agent.models.providers import Provider
 from agent.records import JsonObject
 from agent.run.meter import RunMeter
@@ -44,16 +44,8 @@ class RunModels:
 
     def turn(self, role: str, messages: Sequence[BaseMessage], tools: Sequence[Tool] = ()) -> AIMessage:
         """One turn with these tools on offer."""
-        client = self.executor.client
         with self._counted(role, messages):
-            answer = (
-                client.bind_tools([_offer(tool) for tool in tools]).invoke(list(messages))
-                if tools
-                else (client.invoke(list(messages)))
-            )
-        if not isinstance(answer, AIMessage):
-            raise TypeError(f"The model answered with a {type(answer).__name__}.")
-        return answer
+            return ask_turn(self.executor.client, self.executor.provider, messages, [_offer(tool) for tool in tools])
 
     @contextmanager
     def _counted(self, role: str, messages: Sequence[BaseMessage]) -> Iterator[None]:
@@ -77,7 +69,4 @@ def _tokens(reported: Iterable[Mapping[str, Any]]) -> tuple[int, int] | None:
 
 
 def _offer(tool: Tool) -> JsonObject:
-    return {
-        "type": "function",
-        "function": {"name": tool.name, "description": tool.description, "parameters": tool.schema},
-    }
+    return {"name": tool.name, "description": tool.description, "parameters": tool.schema}

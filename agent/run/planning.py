@@ -6,10 +6,12 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from agent.models.failures import ModelError, is_useless_answer
 from agent.planning import prompts
 from agent.planning.fallback import fallback_plan
-from agent.planning.parsing import ParsedPlan, parse_plan
+from agent.planning.parsing import Outcome, ParsedPlan, parse_plan
 from agent.planning.revising import NoProgressError, extend, revise
+from agent.planning.validation import PlanProblem
 from agent.records import EventKind, JsonObject, Mode, Plan, PlanSource, StepStatus, StopReason
 from agent.run.deps import Deps
 from agent.run.failing import patiently
@@ -82,7 +84,12 @@ def _propose(state: RunState, deps: Deps, refused: tuple[str, ...]) -> ParsedPla
         previous=state.get("plan"),
         situation=_situation(deps),
     )
-    raw = patiently(lambda: deps.models.ask("planning", messages, prompts.PROPOSE_PLAN), deps.wait)
+    try:
+        raw = patiently(lambda: deps.models.ask("planning", messages, prompts.PROPOSE_PLAN), deps.wait)
+    except ModelError as error:
+        if not is_useless_answer(error):
+            raise
+        return ParsedPlan(None, (), (PlanProblem("not_a_plan", None, error.message),), Outcome.INVALID)
     return _no_plan(raw) or parse_plan(
         raw,
         deps.registry,

@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from agent.errors import AgentError
-from dashboard.cli import approving, checking, history, money, running, serving
+from dashboard.cli import approving, checking, history, model_serving, money, running, serving
 from dashboard.cli.options import JSON
 from dashboard.cli.output import print_error
 from traces.errors import TracesError
@@ -52,6 +52,7 @@ app = typer.Typer(
 COMMANDS: dict[str, Callable[..., None]] = {
     "serve": serving.serve,
     "worker": serving.worker,
+    "serve-model": model_serving.serve_model,
     "run": running.run,
     "resume": running.resume,
     "cancel": running.cancel,

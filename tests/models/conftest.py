@@ -2,6 +2,7 @@
 
 import random
 import sqlite3
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -10,6 +11,8 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from langchain_openai import ChatOpenAI
+from scripted_server import ScriptedServer, scripted_server
 
 from agent.models.client import ask_function, build_model
 from agent.models.providers import PROVIDERS
@@ -155,3 +158,41 @@ def bench(frames: dict[str, pd.DataFrame], tmp_path_factory: pytest.TempPathFact
         for name, frame in frames.items():
             frame.to_sql(name, connection, if_exists="append", index=False)
     return Bench(folder / "data.db", folder)
+
+
+@pytest.fixture(scope="session")
+def listening() -> Iterator[ScriptedServer]:
+    """A provider on loopback for all tests, since a client takes long to make."""
+    with scripted_server() as script:
+        yield script
+
+
+@pytest.fixture
+def server(listening: ScriptedServer) -> Iterator[ScriptedServer]:
+    """A provider on loopback that answers by a script."""
+    yield listening
+    listening.forget()
+
+
+SECRET = "sk-top-secret-1"
+
+
+@pytest.fixture
+def openai_key(monkeypatch: pytest.MonkeyPatch) -> str:
+    """A key that must not be told to anybody but the provider."""
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+    return SECRET
+
+
+@pytest.fixture(scope="session")
+def openai_client(listening: ScriptedServer) -> ChatOpenAI:
+    """The client of the entry `openai`, asking the scripted server."""
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("OPENAI_API_KEY", SECRET)
+        return build_model(Settings(provider="openai", base_url=f"{listening.url}/v1"))
+
+
+@pytest.fixture
+def model(openai_client: ChatOpenAI, server: ScriptedServer, openai_key: str) -> ChatOpenAI:
+    """The client, the script and the key of one test."""
+    return openai_client

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from typing import Any
 
 import httpx
@@ -7,9 +8,9 @@ import pytest
 from langchain_core.messages import AIMessageChunk, HumanMessage
 from langchain_openai import ChatOpenAI
 
-from agent.models.client import ask_function, build_model
+from agent.models.client import ask_function, ask_text, build_model
 from agent.models.offline.transport import OfflineTransport, tokens
-from agent.models.providers import PROVIDERS, Provider, StructuredOutput
+from agent.models.providers import PROVIDERS, StructuredOutput
 from agent.planning.prompts import JUDGE_STEP, PROPOSE_PLAN, judge_messages, plan_messages
 from agent.settings import Settings
 
@@ -64,6 +65,46 @@ def test_a_streamed_call_is_the_plain_one(model: ChatOpenAI) -> None:
     assert plain.tool_calls[0]["args"]["criterion_met"] is True
 
 
+def test_a_streamed_call_is_named_first_and_its_arguments_follow_in_pieces(wire: httpx.Client) -> None:
+    tool = {"type": "function", "function": JUDGE_STEP}
+    messages = [
+        {"role": {"system": "system", "human": "user"}[item.type], "content": item.text}
+        for item in judge_messages(STEP, SEEN)
+    ]
+    told = wire.post("chat/completions", json={"messages": messages, "tools": [tool], "stream": True}).text
+    deltas = [json.loads(line.removeprefix("data: "))["choices"][0]["delta"] for line in told.split("\n\n")[:-2]]
+    calls = [delta["tool_calls"][0] for delta in deltas if delta.get("tool_calls")]
+    assert (calls[0]["function"], calls[0]["type"]) == ({"name": "judge_step", "arguments": ""}, "function")
+    assert all(set(call) == {"index", "function"} for call in calls[1:])
+    assert len(calls) > 2
+    assert json.loads("".join(call["function"]["arguments"] for call in calls))["criterion_met"] is True
+
+
+def test_an_answer_is_heard_while_it_is_written(model: ChatOpenAI) -> None:
+    pieces: list[str] = []
+    answer = ask_text(model, PROVIDERS["offline"], [HumanMessage("Hello")], pieces.append)
+    assert len(pieces) > 1
+    assert "".join(pieces) == answer.content == model.invoke([HumanMessage("Hello")]).text
+    assert answer.usage_metadata == model.invoke([HumanMessage("Hello")]).usage_metadata
+
+
+def test_a_stream_is_sent_as_it_comes_and_takes_the_time_that_a_whole_answer_takes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    slept: list[float] = []
+    monkeypatch.setattr("agent.models.offline.transport.time.sleep", slept.append)
+    transport = OfflineTransport(delay_seconds=3)
+    with httpx.Client(transport=transport, base_url="http://offline.invalid/v1") as wire:
+        with wire.stream("POST", "chat/completions", json=body(stream=True)) as answer:
+            chunks = answer.iter_raw()
+            assert next(chunks).startswith(b"data: ")
+            assert len(slept) == 1
+            assert len(list(chunks)) > 3
+        assert sum(slept) == pytest.approx(3)
+        wire.post("chat/completions", json=body())
+        assert slept[-1] == 3
+
+
 def test_the_same_request_gets_the_same_answer_to_the_byte(wire: httpx.Client) -> None:
     first, again = (wire.post("chat/completions", json=body()) for _ in range(2))
     assert first.content == again.content
@@ -77,7 +118,9 @@ def test_usage_adds_up_and_is_streamed_only_when_asked_for(wire: httpx.Client) -
     plain = wire.post("chat/completions", json=body(stream=True)).text
     asked = wire.post("chat/completions", json=body(stream=True, stream_options={"include_usage": True})).text
     assert '"usage"' not in plain
-    assert f'"total_tokens": {usage["total_tokens"]}' in asked
+    chunks = [json.loads(line.removeprefix("data: ")) for line in asked.split("\n\n")[:-2]]
+    assert [chunk["usage"] for chunk in chunks] == [None] * (len(chunks) - 1) + [usage]
+    assert [len(chunk["choices"]) for chunk in chunks] == [1] * (len(chunks) - 1) + [0]
     assert plain.endswith("data: [DONE]\n\n")
 
 
@@ -123,19 +166,20 @@ def test_a_function_is_asked_for_by_calling_it(model: ChatOpenAI) -> None:
     }
 
 
-@pytest.mark.parametrize("method", [StructuredOutput.JSON_SCHEMA, StructuredOutput.JSON_MODE])
+@pytest.mark.parametrize("method", [StructuredOutput.JSON_SCHEMA, StructuredOutput.JSON])
 def test_a_function_is_asked_for_as_json(model: ChatOpenAI, method: StructuredOutput) -> None:
-    answer = ask_function(model, Provider("other", "m", method=method), judge_messages(STEP, SEEN), JUDGE_STEP)
-    assert isinstance(answer, str)
-    assert json.loads(answer)["criterion_met"] is True
+    other = replace(PROVIDERS["offline"], method=method)
+    answer = ask_function(model, other, judge_messages(STEP, SEEN), JUDGE_STEP)
+    assert isinstance(answer, dict)
+    assert answer["criterion_met"] is True
 
 
-@pytest.mark.parametrize("method", [StructuredOutput.JSON_SCHEMA, StructuredOutput.JSON_MODE])
+@pytest.mark.parametrize("method", [StructuredOutput.JSON_SCHEMA, StructuredOutput.JSON])
 def test_a_plan_is_asked_for_as_json(model: ChatOpenAI, method: StructuredOutput) -> None:
-    provider = Provider("other", "m", method=method)
-    answer = ask_function(model, provider, plan_messages("Write a poem", "", 8), PROPOSE_PLAN)
-    assert isinstance(answer, str)
-    assert json.loads(answer)["kind"] == "cannot"
+    other = replace(PROVIDERS["offline"], method=method)
+    answer = ask_function(model, other, plan_messages("Write a poem", "", 8), PROPOSE_PLAN)
+    assert isinstance(answer, dict)
+    assert answer["kind"] == "cannot"
 
 
 def test_other_answers_are_given_in_words_of_the_kind_asked_for(wire: httpx.Client) -> None:

@@ -35,6 +35,26 @@ def test_a_passing_fault_while_planning_or_answering_is_waited_out(tmp_path: Pat
         assert (done.status, done.answer) == (RunStatus.SUCCEEDED, "There are 12 [1].")
 
 
+def test_a_plan_that_is_cut_off_twice_becomes_the_fallback_plan(tmp_path: Path) -> None:
+    message = {"role": "assistant", "content": '{"kind": "plan", "steps": [{"id"'}
+    cut = httpx.Response(
+        200,
+        json={
+            "id": "x",
+            "object": "chat.completion",
+            "created": 1,
+            "model": "scripted",
+            "choices": [{"index": 0, "message": message, "finish_reason": "length"}],
+        },
+    )
+    with small_plandeck(tmp_path, {"propose_plan": [cut]}) as (app, model, _calls):
+        run = run_to_pause(app)
+        (waiting,) = app.records.plans(app.project, run.run_id)
+        assert (waiting.source, waiting.trigger) == ("fallback", "invalid_plan")
+        assert model.calls("propose_plan") == 2
+        assert "hit its length limit" in model.requests[1]["messages"][-1]["content"]
+
+
 def test_an_answer_that_cannot_be_written_leaves_what_the_steps_found(tmp_path: Path) -> None:
     with small_plandeck(tmp_path, {"propose_plan": [ONE_STEP], "": [FAULT]}) as (app, _, calls):
         failed = approve(app, run_to_pause(app))

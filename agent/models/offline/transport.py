@@ -32,13 +32,25 @@ class OfflineTransport(httpx.BaseTransport):
             asked = ChatRequest.from_body(body)
         except (ValueError, KeyError, TypeError) as error:
             return _error(400, f"The request cannot be read: {error}.")
-        time.sleep(self._delay_seconds)
         completion = _completion(body, answer(asked))
         if body.get("stream"):
-            return httpx.Response(
-                200, headers={"content-type": "text/event-stream"}, content=b"".join(_events(body, completion))
-            )
+            paced = _Paced(list(_events(body, completion)), self._delay_seconds)
+            return httpx.Response(200, headers={"content-type": "text/event-stream"}, stream=paced)
+        time.sleep(self._delay_seconds)
         return httpx.Response(200, json=completion)
+
+
+class _Paced(httpx.SyncByteStream):
+    """Events one by one, spread over the time that the whole answer takes."""
+
+    def __init__(self, events: list[bytes], seconds: float) -> None:
+        self._events = events
+        self._pause_seconds = seconds / len(events)
+
+    def __iter__(self) -> Iterator[bytes]:
+        for event in self._events:
+            time.sleep(self._pause_seconds)
+            yield event
 
 
 def _error(status: int, message: str) -> httpx.Response:
@@ -73,21 +85,36 @@ def _completion(body: dict[str, Any], given: Answer) -> dict[str, Any]:
 
 
 def _events(body: dict[str, Any], completion: dict[str, Any]) -> Iterator[bytes]:
-    """The same completion as server-sent events."""
+    """The same completion as server-sent events; usage, if asked for, in a last chunk without a choice."""
     choice = completion["choices"][0]
+    with_usage = bool((body.get("stream_options") or {}).get("include_usage"))
     head = {key: completion[key] for key in ("id", "created", "model")} | {"object": "chat.completion.chunk"}
-
-    def event(delta: dict[str, Any], finish: str | None = None) -> bytes:
-        chunk = {**head, "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
-        return f"data: {json.dumps(chunk)}\n\n".encode()
-
-    yield event({"role": "assistant", "content": ""})
-    content = choice["message"]["content"] or ""
-    for start in range(0, len(content), CHUNK_CHARACTERS):
-        yield event({"content": content[start : start + CHUNK_CHARACTERS]})
-    for index, call in enumerate(choice["message"].get("tool_calls", [])):
-        yield event({"tool_calls": [{"index": index, **call}]})
-    yield event({}, choice["finish_reason"])
-    if (body.get("stream_options") or {}).get("include_usage"):
-        yield f"data: {json.dumps({**head, 'choices': [], 'usage': completion['usage']})}\n\n".encode()
+    if with_usage:
+        head["usage"] = None
+    for delta in _deltas(choice["message"]):
+        yield _event({**head, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]})
+    yield _event({**head, "choices": [{"index": 0, "delta": {}, "finish_reason": choice["finish_reason"]}]})
+    if with_usage:
+        yield _event({**head, "choices": [], "usage": completion["usage"]})
     yield b"data: [DONE]\n\n"
+
+
+def _deltas(message: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """A message in pieces: its words, then each call by its name and the pieces of its arguments."""
+    yield {"role": "assistant", "content": "" if message["content"] is not None else None}
+    for piece in _pieces(message["content"] or ""):
+        yield {"content": piece}
+    for index, call in enumerate(message.get("tool_calls", [])):
+        named = {**call, "function": {"name": call["function"]["name"], "arguments": ""}}
+        yield {"tool_calls": [{"index": index, **named}]}
+        for piece in _pieces(call["function"]["arguments"]):
+            yield {"tool_calls": [{"index": index, "function": {"arguments": piece}}]}
+
+
+def _pieces(text: str) -> Iterator[str]:
+    for start in range(0, len(text), CHUNK_CHARACTERS):
+        yield text[start : start + CHUNK_CHARACTERS]
+
+
+def _event(chunk: dict[str, Any]) -> bytes:
+    return f"data: {json.dumps(chunk)}\n\n".encode()
