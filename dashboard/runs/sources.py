@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 
@@ -27,6 +28,22 @@ class Told:
     sentences: tuple[str, ...] = ()
     more: bool = False
     """Whether rows were left out."""
+
+
+def numbers(shown: Told) -> dict[str, tuple[float, ...]]:
+    """The columns that hold nothing but numbers."""
+    columns = zip(*shown.rows, strict=True)
+    found = {name: [_number(cell) for cell in cells] for name, cells in zip(shown.columns, columns, strict=False)}
+    return {name: tuple(n for n in cells if n is not None) for name, cells in found.items() if None not in cells}
+
+
+def _number(cell: str) -> float | None:
+    try:
+        value = float(cell)
+    except ValueError:
+        return None
+    # What a float would change, an id of many digits for example, stays as it is written.
+    return value if math.isfinite(value) and len(cell.strip("-")) <= 15 and "_" not in cell else None
 
 
 def told(source: Source) -> Told:

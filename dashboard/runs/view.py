@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ from agent.records import RequestKind, RunStatus
 from dashboard.look import places
 from dashboard.look.colours import palette
 from dashboard.look.figures import show_figure
-from dashboard.look.formats import NONE, cut, duration, groups, moment, money, plural, short_name, size, tokens
+from dashboard.look.formats import cut, duration, groups, moment, money, plural, short_name, size, tokens
 from dashboard.look.graph import graph_alt, plan_graph
 from dashboard.look.parts import (
     TWO_TO_ONE,
@@ -33,7 +33,7 @@ from dashboard.look.text import code, escape, escape_lines, safe_markdown
 from dashboard.look.timeline import timeline_alt, timeline_figure
 from dashboard.runs import asking, model
 from dashboard.runs.happened import timeline
-from dashboard.runs.sources import told
+from dashboard.runs.sources import numbers, told
 from dashboard.runs.start import prefill, start_box
 from dashboard.services import current_user, services
 
@@ -204,9 +204,12 @@ def _source(source: Source) -> None:
     lines = [f"{name}: {escape(shown.words)}", *map(escape, shown.sentences)]
     st.caption("  \n".join([*lines, *(["and more"] if shown.more and not shown.rows else [])]))
     if shown.rows:
-        names = [escape(column) or NONE for column in shown.columns]
-        rows = [dict(zip(names, map(escape, row), strict=True)) for row in shown.rows]
-        small_table(rows, alt=f"What {source.step_id} showed")
+        frame: dict[str, Sequence[str | float]] = {
+            escape(name): [escape(row[place]) for row in shown.rows] for place, name in enumerate(shown.columns)
+        }
+        figures = {escape(name): cells for name, cells in numbers(shown).items()}
+        rows = [dict(zip(frame, row, strict=True)) for row in zip(*{**frame, **figures}.values(), strict=True)]
+        small_table(rows, dict.fromkeys(figures, "{:.15g}".format), alt=f"What {source.step_id} showed")
         if shown.more:
             st.caption("and more")
 

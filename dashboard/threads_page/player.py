@@ -18,7 +18,8 @@ from dashboard.threads_page.timeline import Place, Timeline
 
 PLAY_SECONDS = 1.0
 FEW_BRANCHES = 6
-PLAYING, FRESH, CLICKS, POSITION = "threads-playing", "threads-play-fresh", "threads-clicks", "threads-position"
+PLAYING, FRESH, PLAYED = "threads-playing", "threads-play-fresh", "threads-played"
+CLICKS, POSITION = "threads-clicks", "threads-position"
 
 
 def current_place(timeline: Timeline) -> Place:
@@ -32,12 +33,18 @@ def current_place(timeline: Timeline) -> Place:
 
 
 def play_on(timeline: Timeline, place: Place) -> Place:
-    """One checkpoint on at each tick, and an end at the last."""
+    """One checkpoint on at each tick, and an end at the last.
+
+    Where the play is is kept here: a tick may come before the browser took on the address that the last one set.
+    """
     if st.session_state.pop(FRESH, False):
+        st.session_state[PLAYED] = (place.point.id, place.branch)
         return place
+    place = timeline.place(*st.session_state[PLAYED]) or place
     if place.after is None:
         st.session_state[PLAYING] = False
         return place
+    st.session_state[PLAYED] = (place.after, place.branch)
     go_to(place.after, place.branch, playing=True)
     return timeline.place(place.after, place.branch) or place
 

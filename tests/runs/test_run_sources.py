@@ -1,7 +1,7 @@
 import pytest
 
 from agent.records import Source
-from dashboard.runs.sources import told
+from dashboard.runs.sources import numbers, told
 
 
 def source(text: str) -> Source:
@@ -14,6 +14,11 @@ def test_rows_are_read_back_as_a_small_table() -> None:
     assert shown.columns == ("project", "total cost usd")
     assert shown.rows == (("Atlas", "132190.57"), ("Borealis", "98898.65"))
     assert not shown.more
+
+
+def test_columns_of_numbers_are_known_and_long_ids_are_none_of_them() -> None:
+    shown = told(source("2 rows:\nproject | spent | id\nAtlas | 5.5 | 12345678901234567\nB-7 | -2 | 12345678901234568"))
+    assert numbers(shown) == {"spent": (5.5, -2.0)}
 
 
 def test_one_row_is_a_sentence() -> None:
