@@ -132,12 +132,15 @@ def _node(step: PlanStep) -> Node:
     )
 
 
+MODE_WORDS = {"plan_execute": "plan, approve, execute"}
+
+
 def facts(request: ApprovalRequest, run: Run, plan: Plan | None, now: datetime) -> str:
     """The line below the headline."""
     parts = [
         f"{request.requested_by} asked {at_moment(run.created_at, now)}",
         f"agent {run.agent} {run.agent_version}",
-        f"mode {run.mode}",
+        MODE_WORDS.get(run.mode, run.mode),
         *([planned_by(plan, run)] if plan else []),
     ]
     return " · ".join(parts)

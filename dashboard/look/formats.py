@@ -113,6 +113,12 @@ def moment(at: datetime | None, now: datetime, zone: tzinfo = UTC) -> str:
     return f"{local.day} {local:%b}{year}, {local:%H:%M}"
 
 
+def short_moment(at: datetime | None, now: datetime, zone: tzinfo = UTC) -> str:
+    """A moment without seconds: `09:31` today, otherwise like `moment`."""
+    words = moment(at, now, zone)
+    return words[:5] if words[2:3] == ":" else words
+
+
 def at_moment(at: datetime | None, now: datetime, zone: tzinfo = UTC) -> str:
     """A moment in a sentence: `at 09:31:55` today, else `on 18 Nov, 09:31`."""
     words = moment(at, now, zone)

@@ -22,6 +22,7 @@ from traces.errors import TracesError
 P = ParamSpec("P")
 R = TypeVar("R")
 
+SHOWN = "shown-thing"
 TWO_TO_ONE = (2.1, 1)
 """The split of a page into what is worked on and what goes with it; the same all the way down."""
 
@@ -162,6 +163,7 @@ def clickable_table(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, Any
         hide_index=True,
         on_select="rerun",
         selection_mode="single-cell",
+        height="content",
         key=key,
         placeholder=NONE,
         alt=alt,
@@ -173,6 +175,24 @@ def clickable_table(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, Any
 def empty(sentence: str) -> None:
     """Why there is nothing here and what would fill it, in one sentence (Markdown)."""
     st.markdown(gray(sentence))
+
+
+@contextmanager
+def skeleton(shown: object, heights: Sequence[int]) -> Iterator[None]:
+    """Gray blocks of these heights in pixels while something is read; gone when it was, or when that failed.
+
+    Only the first time: while the page goes on to show the same thing, what is there stays there.
+    """
+    place = st.empty()
+    if st.session_state.get(SHOWN) != shown:
+        with place.container():
+            for height in heights:
+                st.skeleton(height)
+    try:
+        yield
+        st.session_state[SHOWN] = shown
+    finally:
+        place.empty()
 
 
 def warn(title: str, body: str = "") -> None:

@@ -22,3 +22,12 @@ def go(page: str, **selected: str) -> NoReturn:
 def selected(name: str) -> str | None:
     """What the address selects on this page, e.g. `selected("run")`; None for the list."""
     return st.query_params.get(name) or None
+
+
+def select(**chosen: str | None) -> None:
+    """Put a selection of this page into its address; None takes it out."""
+    for name, value in chosen.items():
+        if value is None:
+            st.query_params.pop(name, None)
+        else:
+            st.query_params[name] = value

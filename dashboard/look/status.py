@@ -169,6 +169,7 @@ MODEL_CALL = Look(Slot.GRAY, "neurology", "model call")
 TOOL_CALL = Look(Slot.GRAY, "build", "tool call")
 WARNING = Look(Slot.YELLOW, "warning", "warning")
 FORK = Look(Slot.VIOLET, "alt_route", "fork")
+NOT_DOABLE = Look(Slot.GRAY, "do_not_disturb_on", "can’t do this")
 UNKNOWN_PRICE = Look(Slot.YELLOW, "help", "unknown price")
 
 

@@ -67,7 +67,7 @@ def timeline_figure(timeline: Timeline, colours: Palette) -> go.Figure:
     made.update_layout(
         margin={"l": LABEL_PIXELS, "r": 30, "t": 20 if above else 4, "b": 30}, barmode="overlay", hovermode="closest"
     )
-    ticks = axis_ticks(axis)
+    ticks = axis_ticks(axis, live=timeline.live)
     made.update_xaxes(
         range=[0, 1.005],
         tickvals=[x for x, _ in ticks],
@@ -107,14 +107,18 @@ def timeline_alt(timeline: Timeline) -> str:
     return f"What ran when, in order: {'; '.join(lines)}."
 
 
-def axis_ticks(axis: Axis) -> list[tuple[float, str]]:
-    """Clock times where stretches meet, and seconds since the last of them where it is long; none too near another."""
+def axis_ticks(axis: Axis, *, live: bool = False) -> list[tuple[float, str]]:
+    """Clock times where stretches meet, and seconds since the last of them where it is long; none too near another.
+
+    While a run is live its end is `now`, and no clock time that would stand still.
+    """
     found: list[tuple[float, str]] = []
     for stretch in axis.stretches:
         _add_tick(found, stretch.left, f"{stretch.start.astimezone(UTC):%H:%M:%S}")
     last = axis.stretches[-1]
     if last.right - last.left < 3 * TICKS_APART or last.person or last.idle:
-        _add_tick(found, 1.0, f"{last.end.astimezone(UTC):%H:%M:%S}")
+        if not live:
+            _add_tick(found, 1.0, f"{last.end.astimezone(UTC):%H:%M:%S}")
         return found
     step = nice_step(last.length.total_seconds() / ((last.right - last.left) / 0.2))
     for count in range(1, int(last.length.total_seconds() / step) + 1):

@@ -16,24 +16,31 @@ from traces.usage import UsageQuery
 if TYPE_CHECKING:
     from agent.run.usecases import Plandeck
 
-WAITING_SHOWN = 20
-RUNNING_SHOWN = 10
+WAITING_SHOWN = 5
+RUNNING_SHOWN = 5
 ENDED_SHOWN = 6
-FAILED_SHOWN = 30
+FAILED_SHOWN = 3
+COUNTED = 1_000
+MOVING = (RunStatus.EXECUTING, RunStatus.PLANNING, RunStatus.QUEUED)
 
 
 def observe(app: Plandeck, now: datetime) -> Observed:
     """What waits, runs, failed and ended, with the progress, cost and people's time of each."""
-    running = _runs(app, RunStatus.EXECUTING, RunStatus.PLANNING, RunStatus.QUEUED, limit=RUNNING_SHOWN)
-    failed = app.records.ended_runs(app.project, RunStatus.FAILED, since=start_of_day(now), limit=FAILED_SHOWN)
+    pending = app.records.requests(app.project, status=RequestStatus.PENDING, limit=WAITING_SHOWN)
+    running, more_running = _moving(app)
+    all_failed = app.records.ended_runs(app.project, RunStatus.FAILED, since=start_of_day(now), limit=COUNTED)
+    failed = all_failed[:FAILED_SHOWN]
     finished = app.records.ended_runs(app.project, RunStatus.SUCCEEDED, RunStatus.CANCELLED, limit=ENDED_SHOWN)
     used = {run.run_id: app.spans.run_usage(app.project, run.run_id) for run in (*running, *failed, *finished)}
     requests = [request for run in finished for request in app.records.requests(app.project, run_id=run.run_id)]
     return Observed(
         now=now,
-        pending=app.records.requests(app.project, status=RequestStatus.PENDING, limit=WAITING_SHOWN),
+        pending=pending,
+        more_pending=max(0, app.records.count_pending(app.project) - len(pending)),
         running=running,
+        more_running=more_running,
         failed=failed,
+        more_failed=len(all_failed) - len(failed),
         finished=finished,
         steps={run.run_id: app.records.steps(app.project, run.run_id, run.plan_version) for run in (*running, *failed)},
         costs={run_id: usage.real_cost for run_id, usage in used.items()},
@@ -46,8 +53,24 @@ def observe(app: Plandeck, now: datetime) -> Observed:
     )
 
 
-def _runs(app: Plandeck, *statuses: RunStatus, limit: int) -> list[Run]:
-    return [run for status in statuses for run in app.records.runs(app.project, status=status, limit=limit)]
+def _moving(app: Plandeck) -> tuple[list[Run], int]:
+    """What works or will, and how many more: executing, decided and about to go on, planning, queued."""
+    counts = app.records.count_runs(app.project)
+    decided = _decided(app, counts)
+    total = len(decided) + sum(counts.get(status, 0) for status in MOVING)
+    executing, *others = (app.records.runs(app.project, status=status, limit=RUNNING_SHOWN) for status in MOVING)
+    shown = [*executing, *decided, *(run for found in others for run in found)][:RUNNING_SHOWN]
+    return shown, max(0, total - len(shown))
+
+
+def _decided(app: Plandeck, counts: dict[RunStatus, int]) -> list[Run]:
+    """Runs whose request was decided and that no worker took on yet; their status still says that they wait."""
+    if counts.get(RunStatus.WAITING_HUMAN, 0) <= app.records.count_pending(app.project):
+        return []
+    waiting = app.records.requests(app.project, status=RequestStatus.PENDING, limit=COUNTED)
+    asked = {request.run_id for request in waiting}
+    runs = app.records.runs(app.project, status=RunStatus.WAITING_HUMAN, limit=COUNTED)
+    return [run for run in runs if run.run_id not in asked]
 
 
 def observe_side(app: Plandeck, now: datetime) -> SideSeen:

@@ -17,7 +17,9 @@ from agent.records import (
     StepProgress,
     StepStatus,
 )
-from dashboard.look.formats import UNKNOWN, age, cut, duration, moment, money_apart, plural
+from dashboard.look.formats import UNKNOWN, age, cut, duration, money_apart, plural, short_moment
+from dashboard.look.status import NOT_DOABLE
+from dashboard.runs.model import refusal
 
 TITLE_CHARACTERS = 120
 ROW_CHARACTERS = 60
@@ -29,7 +31,7 @@ EXAMPLE_TASKS = (
     "Which three projects cost most in the latest month with data, and did any exceed its budget? "
     "Write a short report.",
     "Which region sold most in 2026?",
-    "How did the monthly cost of all projects develop over the last year? Draw a chart.",
+    "How did revenue develop month by month?",
 )
 
 
@@ -40,9 +42,13 @@ class Observed:
     now: datetime
     pending: Sequence[ApprovalRequest] = ()
     """Oldest first."""
+    more_pending: int = 0
+    """How many wait beyond those."""
     running: Sequence[Run] = ()
+    more_running: int = 0
     failed: Sequence[Run] = ()
     """Those that ended today, newest first."""
+    more_failed: int = 0
     finished: Sequence[Run] = ()
     """The last that ended well or were cancelled, newest first."""
     steps: Mapping[str, Sequence[StepProgress]] | None = None
@@ -90,6 +96,8 @@ class FailedItem:
     run_id: str
     title: str
     badge: str
+    broken: bool
+    """False for a task that the planner refused: nothing broke."""
     facts: str
 
 
@@ -115,19 +123,26 @@ class Overview:
     first_run: bool
     """Whether nobody has asked for anything yet."""
     waiting: tuple[WaitingItem, ...]
+    more_waiting: str
+    """What is not shown, in words; empty where all is."""
     running: tuple[RunningItem, ...]
+    more_running: str
     failed: tuple[FailedItem, ...]
+    more_failed: str
     finished: tuple[FinishedRow, ...]
 
 
 def overview(seen: Observed) -> Overview:
     """The page's left side."""
     return Overview(
-        headline=headline(len(seen.pending)),
+        headline=headline(len(seen.pending) + seen.more_pending),
         first_run=not (seen.pending or seen.running or seen.failed or seen.finished),
         waiting=tuple(waiting_item(request, seen.now) for request in seen.pending),
+        more_waiting=more(seen.more_pending),
         running=tuple(running_item(run, seen) for run in seen.running),
+        more_running=more(seen.more_running),
         failed=tuple(failed_item(run, seen) for run in seen.failed),
+        more_failed=more(seen.more_failed),
         finished=tuple(finished_row(run, seen) for run in seen.finished),
     )
 
@@ -138,6 +153,11 @@ def headline(waiting: int) -> str:
         return "Nothing waits for you"
     count = COUNT_WORDS[waiting] if waiting < len(COUNT_WORDS) else f"{waiting:,}"
     return f"{count} thing waits for you" if waiting == 1 else f"{count} things wait for you"
+
+
+def more(count: int) -> str:
+    """What a list does not show: `and 12 more`; empty for none."""
+    return f"and {count:,} more" if count else ""
 
 
 def waiting_item(request: ApprovalRequest, now: datetime) -> WaitingItem:
@@ -191,11 +211,13 @@ def running_item(run: Run, seen: Observed) -> RunningItem:
         words = "stopping"
     elif run.status is RunStatus.EXECUTING and steps:
         words = f"step {min(done + 1, len(steps))} of {len(steps)}"
+    elif run.status is RunStatus.WAITING_HUMAN:
+        words = "decided, goes on"
     else:
         words = "plans" if run.status is RunStatus.PLANNING else str(run.status)
     return RunningItem(
         run_id=run.run_id,
-        status=run.status,
+        status=RunStatus.QUEUED if run.status is RunStatus.WAITING_HUMAN else run.status,
         title=cut(run.task, ROW_CHARACTERS),
         facts=f"{run.run_id} · {run.requested_by} · {verb} {age(at, seen.now)} ago",
         progress=words,
@@ -209,8 +231,8 @@ def failed_item(run: Run, seen: Observed) -> FailedItem:
     steps = list((seen.steps or {}).get(run.run_id, ()))
     broken = next((step for step in steps if step.status in (StepStatus.BLOCKED, StepStatus.FAILED)), None)
     kept = sum(step.status is StepStatus.COMPLETED for step in steps)
-    facts = [run.run_id, run.requested_by, _short_time(run.finished_at, seen.now)]
-    why = (broken.error if broken else None) or run.error
+    facts = [run.run_id, run.requested_by, short_moment(run.finished_at, seen.now)]
+    why = _refused_for(run) or (broken.error if broken else None) or run.error
     if why:
         facts.append(cut(why, REASON_CHARACTERS))
     if steps:
@@ -218,7 +240,15 @@ def failed_item(run: Run, seen: Observed) -> FailedItem:
     cost = _cost(run, seen)
     facts.append("cost unknown" if cost == UNKNOWN else cost)
     tries = f"{broken.step_id}, {plural(broken.attempts, 'try', 'tries')}" if broken else reason_words(run.stop_reason)
-    return FailedItem(run.run_id, cut(run.task, TITLE_CHARACTERS), tries, " · ".join(facts))
+    badge = NOT_DOABLE.word if refusal(run) else tries
+    return FailedItem(run.run_id, cut(run.task, TITLE_CHARACTERS), badge, not refusal(run), " · ".join(facts))
+
+
+def _refused_for(run: Run) -> str:
+    """The planner's reason, without a beginning like "I cannot do this task:", which the badge says already."""
+    words = refusal(run) or ""
+    first, _, reason = words.partition(": ")
+    return reason if reason and len(first) < REASON_CHARACTERS else words
 
 
 def _cost(run: Run, seen: Observed) -> str:
@@ -238,7 +268,7 @@ def finished_row(run: Run, seen: Observed) -> FinishedRow:
         status=run.status,
         title=cut(run.task, FINISHED_CHARACTERS),
         who=run.requested_by,
-        when=_short_time(run.finished_at, seen.now),
+        when=short_moment(run.finished_at, seen.now),
         computing=duration((seen.computing or {}).get(run.run_id)),
         people=duration((seen.waits or {}).get(run.run_id)),
         cost=_cost(run, seen),
@@ -263,9 +293,3 @@ def start_of_day(now: datetime) -> datetime:
 def start_of_month(now: datetime) -> datetime:
     """The first midnight UTC of the month."""
     return start_of_day(now).replace(day=1)
-
-
-def _short_time(at: datetime | None, now: datetime) -> str:
-    """`09:31` today, otherwise with the day."""
-    words = moment(at, now)
-    return words[:5] if words[2:3] == ":" else words

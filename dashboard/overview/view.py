@@ -8,23 +8,23 @@ from typing import Literal
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from agent.records import RunStatus
 from dashboard.look import places
 from dashboard.look.parts import TWO_TO_ONE, empty, gray, guarded, item, section, small
-from dashboard.look.status import Slot, badge, glyph
+from dashboard.look.status import NOT_DOABLE, Slot, badge, glyph, look_of
 from dashboard.look.text import escape
 from dashboard.overview.asking import observe, observe_side
 from dashboard.overview.model import (
     EXAMPLE_TASKS,
     FailedItem,
     FinishedRow,
-    Overview,
     RunningItem,
     WaitingItem,
     overview,
 )
 from dashboard.overview.side import side
 from dashboard.overview.side_model import today_words
-from dashboard.runs.start import TASK, start_box
+from dashboard.runs.start import prefill, start_box
 from dashboard.services import services
 
 # While something moves, and to see whether something new came.
@@ -38,25 +38,30 @@ RUNNING_COLUMNS = (4, 1.6, 1)
 
 
 def view() -> None:
-    """Draw the page: two parts that change by themselves, and the box for a new task, which must not."""
+    """Draw the page: two parts that change by themselves, and the box for a new task, which must not.
+
+    The box stands above all that can grow, so that it is there without scrolling.
+    """
     shown = overview(observe(services(), datetime.now(UTC)))
     every = POLL_SECONDS if shown.running else QUIET_SECONDS
     left, right = st.columns(TWO_TO_ONE, gap="medium")
     with left:
         st.title(escape(shown.headline), anchor=False)
         st.fragment(run_every=every)(guarded(_work))(shown.headline, bool(shown.running))
-        _new_run(shown)
+        if shown.first_run:
+            _first_run()
     with right:
+        # So that the first frames of both columns begin at the same height.
+        st.space(8)
+        with st.container(horizontal=True, horizontal_alignment="right"):
+            st.caption(escape(today_words(datetime.now(UTC))), width="content")
+        if not shown.first_run:
+            start_box(primary=not shown.waiting, narrow=True)
         st.fragment(run_every=every)(guarded(_side))()
 
 
 def _side() -> None:
-    app, now = services(), datetime.now(UTC)
-    # So that the first frames of both columns begin at the same height.
-    st.space(8)
-    with st.container(horizontal=True, horizontal_alignment="right"):
-        st.caption(escape(today_words(now)), width="content")
-    side(observe_side(app, now))
+    side(observe_side(services(), datetime.now(UTC)))
 
 
 def _work(headline: str, moving: bool) -> None:
@@ -66,20 +71,29 @@ def _work(headline: str, moving: bool) -> None:
         st.rerun()
     for position, waiting in enumerate(shown.waiting):
         _waiting(waiting, primary=position == 0)
+    _more(shown.more_waiting, places.APPROVALS)
     if shown.running:
         section("Running")
         with st.container(border=True):
             for running in shown.running:
                 _running(running)
+        _more(shown.more_running, places.RUNS)
     if shown.failed:
         section("Failed today")
         for failed in shown.failed:
             _failed(failed)
+        _more(shown.more_failed, places.RUNS, status=RunStatus.FAILED)
     if shown.finished:
         section("Finished")
         _finished(shown.finished)
     if shown.first_run:
         empty("No run has been asked for yet: give the agent a task, and its plan waits here for you.")
+
+
+def _more(words: str, page: str, **selected: str) -> None:
+    """The way to what a list leaves out."""
+    if words:
+        st.page_link(page, label=small(escape(words)), icon=":material/arrow_forward:", query_params=selected)
 
 
 def _waiting(waiting: WaitingItem, *, primary: bool) -> None:
@@ -108,11 +122,12 @@ def _running(running: RunningItem) -> None:
 
 
 def _failed(failed: FailedItem) -> None:
+    look = look_of(RunStatus.FAILED) if failed.broken else NOT_DOABLE
     clicked = item(
         failed.run_id,
-        icon=f":{Slot.RED}[:material/error:]",
+        icon=look.glyph,
         title=failed.title,
-        second=f":{Slot.RED}-badge[:material/error: {escape(failed.badge)}] :gray[{escape(failed.facts)}]",
+        second=f":{look.slot}-badge[:material/{look.icon}: {escape(failed.badge)}] :gray[{escape(failed.facts)}]",
         button="Open run",
     )
     if clicked:
@@ -147,18 +162,11 @@ def _to_run(run_id: str, label: str) -> None:
     st.page_link(places.RUNS, label=label, query_params={"run": run_id})
 
 
-def _new_run(shown: Overview) -> None:
-    if not shown.first_run:
-        section("Ask for something")
-    start_box(primary=not shown.waiting)
-    if shown.first_run:
-        st.caption("For example")
-        for position, task in enumerate(EXAMPLE_TASKS):
-            st.button(task, key=f"example-{position}", icon=":material/arrow_insert:", on_click=_fill, args=(task,))
-
-
-def _fill(task: str) -> None:
-    st.session_state[TASK] = task
+def _first_run() -> None:
+    start_box()
+    st.caption("For example")
+    for position, task in enumerate(EXAMPLE_TASKS):
+        st.button(task, key=f"example-{position}", icon=":material/arrow_insert:", on_click=prefill, args=(task,))
 
 
 view()

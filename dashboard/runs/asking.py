@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent.errors import NotFoundError
-from agent.records import Artifact, Run
+from agent.records import Artifact, Run, RunStatus
+from dashboard.runs.happened import PARTS, Part
 from dashboard.runs.model import ListRow, Observed, list_row
 from traces.usage import UsageQuery, planning_share
 
 if TYPE_CHECKING:
     from agent.run.usecases import Plandeck
 
-LISTED = 50
+LISTED = 25
 
 
 def observe(app: Plandeck, run_id: str) -> Observed:
@@ -43,9 +44,31 @@ def observe(app: Plandeck, run_id: str) -> Observed:
     )
 
 
-def listed(app: Plandeck, before: str | None = None) -> list[ListRow]:
-    """A page of the list of runs, newest first."""
-    runs = app.records.runs(app.project, limit=LISTED, before=before)
+def parts(app: Plandeck, run_id: str) -> list[Part]:
+    """When the run's processes planned and answered, by their spans; only what ended has one."""
+    return [
+        Part(PARTS[span.kind], _at(span.started_at), _at(span.ended_at))
+        for span in app.spans.run_spans(app.project, run_id)
+        if span.kind in PARTS and span.ended_at is not None
+    ]
+
+
+def _at(nanoseconds: int) -> datetime:
+    return datetime.fromtimestamp(nanoseconds / 1_000_000_000, UTC)
+
+
+def status_named(name: str | None) -> RunStatus | None:
+    """The status that an address names; None for all, NotFoundError if there is none of that name."""
+    if name is None:
+        return None
+    if name not in set(RunStatus):
+        raise NotFoundError(f"There is no status {name}; there are {', '.join(RunStatus)}.")
+    return RunStatus(name)
+
+
+def listed(app: Plandeck, status: RunStatus | None = None, before: str | None = None) -> list[ListRow]:
+    """A page of the list of runs, newest first, perhaps of one status only."""
+    runs = app.records.runs(app.project, status=status, limit=LISTED, before=before)
     computing = _computing(app, runs)
     return [_listed(app, run, computing.get(run.run_id)) for run in runs]
 

@@ -2,25 +2,50 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from agent.records import AttemptStatus, RequestKind, RunStatus, StepAttempt, StepStatus
-from dashboard.look.formats import duration, stamp
+from agent.records import (
+    ApprovalRequest,
+    AttemptStatus,
+    RequestKind,
+    RequestStatus,
+    RunStatus,
+    StepAttempt,
+    StepStatus,
+)
+from dashboard.look.formats import duration, short_moment, stamp
 from dashboard.look.status import Slot, look_of
 from dashboard.look.timeline import PERSON_LANE, Bar, Timeline
-from dashboard.runs.model import Observed, time_of, wait_end
+from dashboard.runs.model import Observed, refusal, time_of, wait_end
 
 PLANNING = "planning"
 ANSWER = "answer"
+PARTS = {"plan": PLANNING, "answer": ANSWER}
+"""The lane by the kind of the span."""
 
 
-def timeline(seen: Observed) -> Timeline | None:
-    """What ran when; None before the run started."""
+@dataclass(frozen=True, slots=True)
+class Part:
+    """When a process really planned or wrote the answer, by its span."""
+
+    lane: str
+    start: datetime
+    end: datetime
+
+
+def timeline(seen: Observed, parts: Sequence[Part] = ()) -> Timeline | None:
+    """What ran when; None before the run started.
+
+    Records say only from when to when planning and answering took; where parts are known, no downtime is in them.
+    """
     if seen.run.started_at is None:
         return None
     until = max(seen.run.finished_at or seen.now, seen.run.started_at)
     waits = _waits(seen, until)
-    bars = [*_planning(seen, until), *_tries(seen), *_answer(seen, until)]
+    planned = _worked(_planning(seen, until), parts)
+    bars = [*planned, *_tries(seen), *_worked(_answer(seen, until), parts)]
     used = {bar.lane for bar in bars}
     lanes = [
         *([PLANNING] if PLANNING in used else []),
@@ -38,20 +63,47 @@ def _lane(seen: Observed, step_id: str) -> str:
     return f"{step_id} {step.tool or 'in words'}" if step else step_id
 
 
-def _waits(seen: Observed, until: datetime) -> list[Bar]:
+def _worked(bars: list[Bar], parts: Sequence[Part]) -> list[Bar]:
+    """Each bar cut to the parts that began in it; one without any as it is."""
+    found = [[part for part in parts if part.lane == bar.lane and bar.start <= part.start <= bar.end] for bar in bars]
     return [
-        Bar(
-            PERSON_LANE,
-            request.requested_at,
-            wait_end(request, until),
-            Slot.YELLOW,
-            f"{request.decided_by or 'waits'} · {duration(wait_end(request, until) - request.requested_at)}",
-            f"{request.kind.replace('_', ' ')} {look_of(request.status).word}"
-            + (f" by {request.decided_by}" if request.decided_by else "")
-            + f"\n{duration(wait_end(request, until) - request.requested_at)} from {stamp(request.requested_at)}",
-        )
-        for request in seen.requests
+        each
+        for bar, inside in zip(bars, found, strict=True)
+        for each in ([_cut(bar, part) for part in inside] if inside and not _moves(bar) else [bar])
     ]
+
+
+def _moves(bar: Bar) -> bool:
+    """Whether it still grows; its span is written at its end."""
+    return bar.slot is Slot.BLUE
+
+
+def _cut(bar: Bar, part: Part) -> Bar:
+    end = min(part.end, bar.end)
+    return replace(bar, start=part.start, end=end, hover=_hover(bar.label or bar.lane, part.start, end))
+
+
+def _hover(words: str, start: datetime, end: datetime) -> str:
+    return f"{words}\n{duration(end - start)} from {stamp(start)}"
+
+
+def _waits(seen: Observed, until: datetime) -> list[Bar]:
+    return [_wait(request, until, seen.now) for request in seen.requests]
+
+
+def _wait(request: ApprovalRequest, until: datetime, now: datetime) -> Bar:
+    """A request that still waits says since when: how long is counted in the strip, and this is not drawn again."""
+    end = wait_end(request, until)
+    look = look_of(request.status)
+    what = f"{request.kind.replace('_', ' ')} {look.word}"
+    if request.status is RequestStatus.PENDING:
+        since = short_moment(request.requested_at, now)
+        hover = f"{what}\nsince {stamp(request.requested_at)}"
+        return Bar(PERSON_LANE, request.requested_at, end, Slot.YELLOW, f"waits · since {since}", hover)
+    by = f" by {request.decided_by}" if request.decided_by else ""
+    label = f"{request.decided_by or look.word} · {duration(end - request.requested_at)}"
+    hover = _hover(what + by, request.requested_at, end)
+    return Bar(PERSON_LANE, request.requested_at, end, Slot.YELLOW, label, hover)
 
 
 def _planning(seen: Observed, until: datetime) -> list[Bar]:
@@ -68,14 +120,20 @@ def _planning(seen: Observed, until: datetime) -> list[Bar]:
         )
         begin = request.decided_at if plans_again else None
     if begin is not None and not seen.attempts:
-        ended_badly = seen.run.status is RunStatus.FAILED
-        slot = Slot.RED if ended_badly else Slot.GRAY if seen.run.status.ended else Slot.BLUE
-        bars.append(_planned(begin, until, slot, "failed" if ended_badly else PLANNING))
+        bars.append(_planned(begin, until, *_end_of_planning(seen)))
     return bars
 
 
+def _end_of_planning(seen: Observed) -> tuple[Slot, str]:
+    if refusal(seen.run):
+        return Slot.GRAY, "no plan"
+    if seen.run.status is RunStatus.FAILED:
+        return Slot.RED, "failed"
+    return (Slot.GRAY if seen.run.status.ended else Slot.BLUE), PLANNING
+
+
 def _planned(start: datetime, end: datetime, slot: Slot, label: str) -> Bar:
-    return Bar(PLANNING, start, end, slot, label, f"{label}\n{duration(end - start)} from {stamp(start)}")
+    return Bar(PLANNING, start, end, slot, label, _hover(label, start, end))
 
 
 def _tries(seen: Observed) -> list[Bar]:
@@ -112,6 +170,6 @@ def _answer(seen: Observed, until: datetime) -> list[Bar]:
         return []
     start = max(over)
     if seen.run.answer is not None and until > start:
-        return [Bar(ANSWER, start, until, Slot.GREEN, "", f"answer\n{duration(until - start)} from {stamp(start)}")]
+        return [Bar(ANSWER, start, until, Slot.GREEN, "", _hover(ANSWER, start, until))]
     writing = not seen.run.status.ended and all(status.ended for status in statuses)
     return [Bar(ANSWER, start, until, Slot.BLUE, "", f"answer\nbeing written since {stamp(start)}")] if writing else []

@@ -10,8 +10,10 @@ from agent.records import (
     ApprovalRequest,
     Artifact,
     AttemptStatus,
+    EventKind,
     Plan,
     PlanStep,
+    RequestKind,
     RequestStatus,
     Run,
     RunEvent,
@@ -24,13 +26,14 @@ from agent.records import (
 from dashboard.look.formats import age, at_moment, cut, duration, moment, money, percent, plural, tokens
 from dashboard.look.graph import Node
 from dashboard.look.metric import PLANNING_HELP, Metric
-from dashboard.look.status import look_of
+from dashboard.look.status import NOT_DOABLE, Look, look_of
 from traces.records import UsageRow
 from traces.usage import over_planned
 
 LIVE_SECONDS = 1.0
 WAITING_SECONDS = 3.0
 REDRAWN_SECONDS = 5
+ENDS = (EventKind.RUN_FAILED, EventKind.RUN_CANCELLED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +62,11 @@ class Observed:
     def pending(self) -> ApprovalRequest | None:
         """What the run waits for."""
         return next((request for request in self.requests if request.status is RequestStatus.PENDING), None)
+
+    @property
+    def status(self) -> RunStatus:
+        """The run's status, as a reader should see it."""
+        return shown_status(self.run, self.requests)
 
     @property
     def progress(self) -> dict[str, StepProgress]:
@@ -91,6 +99,7 @@ class ListRow:
     """One run of the list."""
 
     run: Run
+    status: RunStatus
     task: str
     when: str
     steps: str
@@ -99,11 +108,24 @@ class ListRow:
     cost: int | None
 
 
-def poll_seconds(run: Run) -> float | None:
+def poll_seconds(seen: Observed) -> float | None:
     """How often the page asks again: at once while something moves, calmer while a person is awaited, then never."""
-    if run.status.ended:
+    if seen.run.status.ended:
         return None
-    return WAITING_SECONDS if run.status is RunStatus.WAITING_HUMAN else LIVE_SECONDS
+    return WAITING_SECONDS if seen.pending else LIVE_SECONDS
+
+
+def shown_status(run: Run, requests: Sequence[ApprovalRequest]) -> RunStatus:
+    """A run's status; one that was decided and that no worker took on yet waits in the queue, not for a person."""
+    decided = any(request.decision and request.applied_at is None for request in requests)
+    pending = any(request.status is RequestStatus.PENDING for request in requests)
+    goes_on = run.status is RunStatus.WAITING_HUMAN and decided and not pending
+    return RunStatus.QUEUED if goes_on else run.status
+
+
+def refusal(run: Run) -> str | None:
+    """The planner's words if it said that the task cannot be done; None for every other run."""
+    return run.answer if run.stop_reason == StopReason.EMPTY_PLAN else None
 
 
 def signature(seen: Observed) -> tuple[object, ...]:
@@ -111,7 +133,7 @@ def signature(seen: Observed) -> tuple[object, ...]:
     run = seen.run
     grows = run.status in (RunStatus.PLANNING, RunStatus.EXECUTING)
     return (
-        run.status,
+        seen.status,
         run.cancel_requested,
         run.plan_version,
         seen.events[-1].seq if seen.events else 0,
@@ -157,7 +179,7 @@ def _steps_done(seen: Observed) -> str:
 
 def _steps_context(seen: Observed) -> str:
     if seen.plan is None:
-        return {RunStatus.PLANNING: "being planned", RunStatus.QUEUED: "in the queue"}.get(seen.run.status, "no plan")
+        return {RunStatus.PLANNING: "being planned", RunStatus.QUEUED: "in the queue"}.get(seen.status, "no plan")
     statuses = {step.id: seen.status_of(step.id) for step in seen.plan.steps}
     running = [name for name, status in statuses.items() if status is StepStatus.RUNNING]
     blocked = [name for name, status in statuses.items() if status is StepStatus.BLOCKED]
@@ -167,7 +189,9 @@ def _steps_context(seen: Observed) -> str:
         return f"{cut(blocked[0], 8)} blocked"
     if all(status is StepStatus.COMPLETED for status in statuses.values()):
         return "all criteria met"
-    return "plan waits" if seen.pending else ""
+    if seen.pending:
+        return "plan waits"
+    return "in the queue" if seen.status is RunStatus.QUEUED else ""
 
 
 def _people_context(seen: Observed) -> str:
@@ -263,9 +287,14 @@ def facts(seen: Observed) -> str:
     ]
     decided = [request for request in seen.requests if request.decided_by]
     if decided:
-        last = decided[-1]
-        parts.append(f"{look_of(last.status).word} by {last.decided_by} {at_moment(last.decided_at, seen.now)}")
+        parts.append(_decision_words(decided[-1], seen.now))
     return " · ".join(parts)
+
+
+def _decision_words(request: ApprovalRequest, now: datetime) -> str:
+    answered = request.kind is RequestKind.QUESTION and request.status is RequestStatus.RESPONDED
+    word = "answered" if answered else look_of(request.status).word
+    return f"{word} by {request.decided_by} {at_moment(request.decided_at, now)}"
 
 
 REMEDIES = {
@@ -278,6 +307,34 @@ REMEDIES = {
 }
 
 
+def event_look(seen: Observed, event: RunEvent) -> Look:
+    """How an event is shown; a task that was refused is no failure."""
+    return NOT_DOABLE if _is_refusal(seen, event) else look_of(event.kind)
+
+
+def event_words(seen: Observed, event: RunEvent) -> str:
+    """An event in words; the reasons for which runs end are names of ours."""
+    if _is_refusal(seen, event):
+        return "no plan, the agent can’t do this"
+    return event.text.replace("_", " ") if event.kind in ENDS else event.text
+
+
+def _is_refusal(seen: Observed, event: RunEvent) -> bool:
+    return event.kind is EventKind.RUN_FAILED and refusal(seen.run) is not None
+
+
+def offline(run: Run) -> bool:
+    """Whether the offline model stands in for a real one."""
+    return run.provider == "offline"
+
+
+def what_to_do(run: Run) -> str:
+    """The remedy for a task that the planner refused."""
+    if offline(run):
+        return "Nothing was run. Say the task in other words, or set a provider with a real model and start it again."
+    return "Nothing was run. Say the task in other words, with what is missing, and start it again."
+
+
 @dataclass(frozen=True, slots=True)
 class Ending:
     """What a reader has to know about a run that did not simply succeed."""
@@ -288,9 +345,11 @@ class Ending:
 
 
 def ending(seen: Observed) -> Ending | None:
-    """Why a run ended early, what was kept and what to do; None while it goes on and after a success."""
+    """Why a run ended early, what was kept and what to do; None while it goes on, after a success and a refusal."""
     run = seen.run
     if run.status not in (RunStatus.FAILED, RunStatus.CANCELLED):
+        return None
+    if refusal(run):
         return None
     kept = _kept(seen)
     if run.status is RunStatus.CANCELLED:
@@ -325,13 +384,30 @@ def undone(seen: Observed) -> list[str]:
 
 def moving(seen: Observed) -> str | None:
     """What happens at this moment, for a run without a plan to look at."""
-    match seen.run.status:
+    match seen.status:
+        case RunStatus.QUEUED if seen.run.status is RunStatus.WAITING_HUMAN:
+            said = _decision_words([request for request in seen.requests if request.decision][-1], seen.now)
+            return f"{said[0].upper()}{said[1:]}; a worker goes on with it."
         case RunStatus.QUEUED:
             return f"Waits for a worker, since {age(seen.run.created_at, seen.now)}."
         case RunStatus.PLANNING:
             return "The model proposes a plan; nothing runs before a person approves it."
         case _:
             return None
+
+
+def list_headline(counts: Mapping[RunStatus, int]) -> str:
+    """How many runs there are, and whether any goes on: `12 runs, 2 in motion, 1 waits for you`."""
+    if not any(counts.values()):
+        return "No runs yet"
+    waiting = counts.get(RunStatus.WAITING_HUMAN, 0)
+    moving = sum(count for status, count in counts.items() if not status.ended) - waiting
+    parts = [
+        plural(sum(counts.values()), "run"),
+        *([f"{moving:,} in motion"] if moving else []),
+        *([f"{waiting:,} {'waits' if waiting == 1 else 'wait'} for you"] if waiting else []),
+    ]
+    return ", ".join(parts) if len(parts) > 1 else f"{parts[0]}, all ended"
 
 
 def list_row(  # noqa: PLR0917 - a line is told in one line
@@ -347,6 +423,7 @@ def list_row(  # noqa: PLR0917 - a line is told in one line
     done = sum(step.status is StepStatus.COMPLETED for step in steps)
     return ListRow(
         run=run,
+        status=shown_status(run, requests),
         task=" ".join(run.task.split()),
         when=moment(run.created_at, now),
         steps=f"{done} of {len(steps)}" if steps else "–",

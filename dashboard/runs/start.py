@@ -14,7 +14,7 @@ REFUSED = "new-task-refused"
 STARTED = "new-task-started"
 
 
-def start_box(*, primary: bool = True) -> None:
+def start_box(*, primary: bool = True, narrow: bool = False) -> None:
     """A field and a button; after the start the page of the run opens. A refused task stays in the field."""
     started = st.session_state.pop(STARTED, None)
     if started:
@@ -23,7 +23,7 @@ def start_box(*, primary: bool = True) -> None:
         st.text_area(
             "New run",
             key=TASK,
-            height=72,
+            height=104 if narrow else 72,
             placeholder="What should the agent find out? It proposes a plan first; nothing runs before you approve it.",
         )
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -35,6 +35,11 @@ def start_box(*, primary: bool = True) -> None:
             st.button(
                 "Start", type="primary" if primary else "secondary", icon=":material/play_arrow:", on_click=_start
             )
+
+
+def prefill(task: str) -> None:
+    """Put a task into the field, for the callback of a button."""
+    st.session_state[TASK] = task
 
 
 def _start() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -28,21 +28,23 @@ from dashboard.look.parts import (
     small,
     small_table,
 )
-from dashboard.look.status import badge, glyph, look_of
-from dashboard.look.text import code, escape, safe_markdown
+from dashboard.look.status import NOT_DOABLE, badge, glyph, look_of
+from dashboard.look.text import code, escape, escape_lines, safe_markdown
 from dashboard.look.timeline import timeline_alt, timeline_figure
 from dashboard.runs import asking, charts, model
 from dashboard.runs.happened import timeline
-from dashboard.runs.start import start_box
+from dashboard.runs.sources import numbers, told
+from dashboard.runs.start import prefill, start_box
 from dashboard.services import current_user, services
 
 if TYPE_CHECKING:
-    from agent.records import Artifact
+    from agent.records import Artifact, Run, Source
 
 SHOWN_CHARACTERS = 200_000
 EVENTS_SHOWN = 20
 CHART_ENDING = ".plotly.json"
 CANCEL_REFUSED = "cancel-refused"
+ALL = "all"
 
 
 def show() -> None:
@@ -64,7 +66,7 @@ def show_run(run_id: str) -> None:
     head(
         " · ".join(["Runs", code(run.run_id), *([f"plan {code(groups(seen.plan.hash))}"] if seen.plan else [])]),
         run.task,
-        badge=badge(run.status),
+        badge=badge(seen.status),
         facts=f":material/person: {escape(model.facts(seen))}",
         actions=partial(_actions, seen),
     )
@@ -92,7 +94,7 @@ def _strip(drawn: model.Observed) -> None:
 
     The part that is drawn every second is small and holds nothing that a person could be using.
     """
-    every = model.poll_seconds(drawn.run)
+    every = model.poll_seconds(drawn)
     if every is None:
         metric_strip(model.metrics(drawn), key="strip")
         return
@@ -138,9 +140,14 @@ def _cancel(run_id: str) -> None:
 
 def _result(seen: model.Observed) -> None:
     """How the run ended, or what it waits for."""
+    refusal = model.refusal(seen.run)
+    if refusal:
+        _refused(seen.run, refusal)
+        return
     ending = model.ending(seen)
     if ending and ending.broken:
         fail(ending.title, ending.body)
+        _try_again(seen.run)
     elif ending:
         with st.container(border=True, key="ending"):
             st.markdown(f":gray[:material/cancel:] **{escape(ending.title)}** {escape(ending.body)}")
@@ -148,13 +155,37 @@ def _result(seen: model.Observed) -> None:
         _answer(seen)
     said = model.moving(seen)
     if said:
-        st.markdown(f"{glyph(seen.run.status)} {escape(said)}")
+        st.markdown(f"{glyph(seen.status)} {escape(said)}")
+
+
+def _refused(run: Run, words: str) -> None:
+    """The planner said that the task cannot be done: nothing broke, and there is something to do about it."""
+    with st.container(border=True, key="refused", gap="small"):
+        st.markdown(f"{NOT_DOABLE.glyph} **The agent can’t do this task**")
+        st.markdown(escape_lines(words))
+        st.markdown(gray(escape(model.what_to_do(run))))
+        with st.container(horizontal=True, vertical_alignment="center"):
+            _try_again(run, primary=True)
+            if model.offline(run):
+                st.page_link(places.SETTINGS, label="How to set a provider", icon=":material/tune:", width="content")
+
+
+def _try_again(run: Run, *, primary: bool = False) -> None:
+    again = st.button(
+        "Try again with changed words",
+        type="primary" if primary else "secondary",
+        icon=":material/edit:",
+        key="again",
+        on_click=prefill,
+        args=(run.task,),
+    )
+    if again:
+        places.go(places.RUNS)
 
 
 def _answer(seen: model.Observed) -> None:
     run = seen.run
-    heading = "Answer" if run.status is RunStatus.SUCCEEDED else "Answer so far" if seen.plan else "What the model said"
-    section(heading)
+    section("Answer" if run.status is RunStatus.SUCCEEDED else "Answer so far")
     with st.container(border=True, key="answer"):
         words, sources = st.columns(TWO_TO_ONE, gap="medium")
         words.markdown(safe_markdown(run.answer or "", citations=True), anchors=False)
@@ -162,13 +193,26 @@ def _answer(seen: model.Observed) -> None:
             if run.sources:
                 st.caption("Sources")
             for source in run.sources:
-                st.caption(
-                    f"{code(str(source.n))} **{escape(source.step_id)}** {escape(source.tool or 'in words')}: "
-                    f"{escape(cut(source.text, 200))}"
-                )
+                _source(source)
         left = model.undone(seen)
         if left:
             st.markdown(small(":material/warning: Not done: " + escape("; ".join(left))))
+
+
+def _source(source: Source) -> None:
+    shown = told(source)
+    name = f"{code(str(source.n))} **{escape(source.step_id)}** {escape(source.tool or 'in words')}"
+    lines = [f"{name}: {escape(shown.words)}", *map(escape, shown.sentences)]
+    st.caption("  \n".join([*lines, *(["and more"] if shown.more and not shown.rows else [])]))
+    if shown.rows:
+        frame: dict[str, Sequence[str | float]] = {
+            escape(name): [escape(row[place]) for row in shown.rows] for place, name in enumerate(shown.columns)
+        }
+        figures = {escape(name): cells for name, cells in numbers(shown).items()}
+        rows = [dict(zip(frame, row, strict=True)) for row in zip(*{**frame, **figures}.values(), strict=True)]
+        small_table(rows, dict.fromkeys(figures, "{:.15g}".format), alt=f"What {source.step_id} showed")
+        if shown.more:
+            st.caption("and more")
 
 
 def _details(seen: model.Observed, as_graph: bool) -> None:
@@ -185,7 +229,7 @@ def _details(seen: model.Observed, as_graph: bool) -> None:
 
 
 def _drawing(seen: model.Observed, as_graph: bool) -> None:
-    happened = timeline(seen)
+    happened = timeline(seen, asking.parts(services(), seen.run.run_id))
     if as_graph and seen.plan:
         drawn = model.nodes(seen)
         show_figure(plan_graph(drawn, palette()), alt=graph_alt(drawn), key="graph")
@@ -231,7 +275,7 @@ def _events(seen: model.Observed) -> None:
     rows = [
         {
             "at": gray(moment(event.at, seen.now)),
-            "what": f"{glyph(event.kind)} {escape(cut(event.text, 120))}",
+            "what": f"{model.event_look(seen, event).glyph} {escape(cut(model.event_words(seen, event), 120))}",
         }
         for event in newest
     ]
@@ -293,25 +337,61 @@ def _chart(artifact: Artifact) -> None:
 
 
 def show_list() -> None:
-    """The box for a new task and the runs, newest first."""
+    """The box for a new task and a page of the runs, newest first; the address may name a status."""
     app = services()
-    rows = asking.listed(app)
+    status = asking.status_named(places.selected("status"))
+    rows = asking.listed(app, status, places.selected("before"))
     counts = app.records.count_runs(app.project)
-    moving = sum(count for status, count in counts.items() if not status.ended)
-    head("", f"{plural(sum(counts.values()), 'run')}, {moving} not ended" if rows else "No runs yet")
+    head("", model.list_headline(counts))
     start_box()
-    if not rows:
+    if not any(counts.values()):
         empty("Type a task above and start it, or run `plandeck run TASK`: it appears here with its plan.")
         return
-    _runs_table(rows)
-    _watch(rows[0].run.run_id, counts)
+    _status_filter(counts, status)
+    if rows:
+        _runs_table(rows)
+        _older(rows)
+    else:
+        empty("No run has this status now.")
+    _watch(counts)
+
+
+def _status_filter(counts: Mapping[RunStatus, int], status: RunStatus | None) -> None:
+    words = {look_of(each).word: each for each in RunStatus if counts.get(each) or each is status}
+    key = f"runs-status-{status}"  # a new key for a new address, which may come from a link
+
+    def chosen() -> None:
+        found = words.get(st.session_state[key])
+        places.select(status=str(found) if found else None, before=None)
+
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.segmented_control(
+            "Status",
+            [ALL, *words],
+            default=look_of(status).word if status else ALL,
+            required=True,
+            format_func=lambda word: f"{word} {counts.get(words[word], 0):,}" if word in words else word,
+            key=key,
+            label_visibility="collapsed",
+            on_change=chosen,
+        )
+        st.space("stretch")
+        st.caption("A click on a run opens it.", width="content")
+
+
+def _older(rows: list[model.ListRow]) -> None:
+    with st.container(horizontal=True):
+        if places.selected("before"):
+            st.button("Newest", icon=":material/first_page:", on_click=lambda: places.select(before=None))
+        if len(rows) == asking.LISTED:
+            last = rows[-1].run.run_id
+            st.button("Older runs", icon=":material/arrow_forward:", on_click=lambda: places.select(before=last))
 
 
 def _runs_table(rows: list[model.ListRow]) -> None:
-    st.caption("A click on a run opens it.")
     shown = [
         {
-            "Status": look_of(row.run.status),
+            "Status": look_of(row.status),
             "Task": cut(row.task, 58),
             "Who": cut(row.run.requested_by, 12),
             "Asked": row.when,
@@ -324,28 +404,27 @@ def _runs_table(rows: list[model.ListRow]) -> None:
     ]
     text = st.column_config.TextColumn
     columns = {
-        "Task": text(width=340),
+        "Task": text(width=334),
         "Who": text(width=64),
         "Asked": text(width=92),
         "Steps": text(width=58),
         "Computing": text(width=78, alignment="right"),
         "People": text(width=72, alignment="right"),
-        "Cost": text(width=60, alignment="right"),
+        "Cost": text(width=66, alignment="right"),
     }
     opened = clickable_table(shown, columns, key="runs", alt="Runs, newest first")
     if opened is not None:
         places.go(places.RUNS, run=rows[opened].run.run_id)
 
 
-def _watch(newest: str, counts: dict[RunStatus, int]) -> None:
+def _watch(counts: dict[RunStatus, int]) -> None:
     """Look whether anything moved, and draw the list anew only then."""
 
     @st.fragment(run_every=model.WAITING_SECONDS)
     @guarded
     def look() -> None:
         app = services()
-        latest = app.records.runs(app.project, limit=1)
-        if app.records.count_runs(app.project) != counts or (latest and latest[0].run_id != newest):
+        if app.records.count_runs(app.project) != counts:
             st.rerun()
 
     look()

@@ -60,7 +60,7 @@ def draw_timeline(timeline: Timeline, place: Place, marks: Mapping[str, Mark], c
     drawing.labels()
     drawing.lane_names()
     drawing.more()
-    return drawing.made
+    return drawing.finished()
 
 
 class _Drawing:
@@ -72,6 +72,14 @@ class _Drawing:
         self.points = [timeline.points[checkpoint_id] for checkpoint_id in marks]
         self.rows = {lane: row for row, lane in enumerate(sorted({point.lane for point in self.points}))}
         self.made = self._canvas()
+        # Plotly checks all that is there again with each one that is added, so they are added at once.
+        self.shapes: list[dict[str, Any]] = []
+        self.annotations: list[dict[str, Any]] = []
+
+    def finished(self) -> go.Figure:
+        """The figure with everything that was drawn."""
+        self.made.update_layout(shapes=self.shapes, annotations=self.annotations)
+        return self.made
 
     def _canvas(self) -> go.Figure:
         lanes = len(self.rows)
@@ -94,15 +102,17 @@ class _Drawing:
         """The soft ground of the selected checkpoint and its label."""
         column, row = self.place.point.column, self.rows[self.place.point.lane]
         above, below = (-0.45 - self.above / LANE_HEIGHT, 0.34) if row == 0 else (-0.34, 0.72)
-        self.made.add_shape(
-            type="rect",
-            x0=column - 0.46,
-            x1=column + 0.46,
-            y0=row + above,
-            y1=row + below,
-            fillcolor=self.colours.soft,
-            line_width=0,
-            layer="below",
+        self.shapes.append(
+            {
+                "type": "rect",
+                "x0": column - 0.46,
+                "x1": column + 0.46,
+                "y0": row + above,
+                "y1": row + below,
+                "fillcolor": self.colours.soft,
+                "line": {"width": 0},
+                "layer": "below",
+            }
         )
 
     def lines(self) -> None:
@@ -110,11 +120,13 @@ class _Drawing:
         line = {"color": self.colours[Slot.GRAY].solid, "width": 1.2}
         for point in self.points:
             if point.parent_id is not None:
-                self.made.add_shape(type="path", path=self._path(point), line=line, layer="below")
+                self._line(self._path(point), line)
             if self._goes_on(point):
                 x, y = point.column, self.rows[point.lane]
-                path = f"M {x},{y} L {x + 1},{y}"
-                self.made.add_shape(type="path", path=path, line={**line, "dash": "dot"}, layer="below")
+                self._line(f"M {x},{y} L {x + 1},{y}", {**line, "dash": "dot"})
+
+    def _line(self, path: str, line: dict[str, Any]) -> None:
+        self.shapes.append({"type": "path", "path": path, "line": line, "layer": "below"})
 
     def _goes_on(self, point: Point) -> bool:
         """Whether something still to run is drawn after a point."""
@@ -202,19 +214,17 @@ class _Drawing:
         if self.window.first:
             self._margin(f"← {self.window.first} more", font, y=0, yshift=-18)
         if (beyond := self.timeline.columns - 1 - self.window.last) > 0:
-            self.made.add_annotation(
-                x=1, xref="paper", xanchor="right", y=0, yshift=-22, text=f"{beyond} more →", font=font, showarrow=False
-            )
+            words = f"{beyond} more →"
+            self._annotate(words, font, x=1, xref="paper", xanchor="right", y=0, yshift=-22)
 
     def _note(self, point: Point, text: str, font: dict[str, Any], **place: Any) -> None:
-        self.made.add_annotation(
-            x=point.column, y=self.rows[point.lane], text=text, font=font, showarrow=False, **place
-        )
+        self._annotate(text, font, x=point.column, y=self.rows[point.lane], **place)
 
     def _margin(self, text: str, font: dict[str, Any], **place: Any) -> None:
-        self.made.add_annotation(
-            x=0, xref="paper", xanchor="left", xshift=-LEFT, text=text, font=font, showarrow=False, **place
-        )
+        self._annotate(text, font, x=0, xref="paper", xanchor="left", xshift=-LEFT, **place)
+
+    def _annotate(self, text: str, font: dict[str, Any], **place: Any) -> None:
+        self.annotations.append({"text": text, "font": font, "showarrow": False, **place})
 
 
 def broken(label: str) -> str:

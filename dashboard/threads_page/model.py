@@ -25,6 +25,8 @@ from dashboard.threads_page.timeline import Place, Point, Timeline
 
 SHOWN_CHANGES = 100
 VALUE_CHARACTERS = 90
+TITLE_CHARACTERS, ID_CHARACTERS = 56, 18
+"""What the cells of the list show whole; they would cut a longer text in the middle of a letter."""
 TREE_TEXT = 400
 TREE_ITEMS = 50
 TREE_DEPTH = 12
@@ -73,14 +75,17 @@ def headline(threads: Sequence[ThreadSummary], more: bool, search: str) -> str:
     return count
 
 
-def thread_row(thread: ThreadSummary, title: str | None, now: datetime) -> dict[str, JsonValue]:
-    """One line of the list; plain text, for a table that renders no Markdown."""
+def thread_row(thread: ThreadSummary, run: Run | None, now: datetime) -> dict[str, str | Look]:
+    """One line of the list; plain text, for a table that renders no Markdown.
+
+    What a run of ours says of itself counts: its last checkpoint looks the same whether it failed or succeeded.
+    """
     return {
-        "Thread": title or thread.thread_id,
-        "Id": thread.thread_id,
-        "State": [look_of(thread.status).word],
+        "Status": look_of(run.status if run else thread.status),
+        "Thread": cut(run.task if run else thread.thread_id, TITLE_CHARACTERS),
+        "Id": cut(thread.thread_id, ID_CHARACTERS) if run else NONE,
         "Last activity": moment(thread.last_at, now),
-        "Checkpoints": thread.checkpoints,
+        "Checkpoints": f"{thread.checkpoints:,}",
         "Size": size(thread.bytes) if thread.bytes is not None else NONE,
     }
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from agent.checkpoints.records import CheckpointState, CheckpointSummary
+from agent.checkpoints.records import CheckpointState, CheckpointSummary, ThreadSummary
 from agent.checkpoints.stores import CheckpointStore, open_store
 from agent.errors import NotFoundError
-from agent.records import RequestStatus
+from agent.records import RequestStatus, Run
 from dashboard.named_stores import OWN, named_stores
 from dashboard.threads_page.model import OwnRun
 
@@ -57,9 +58,41 @@ def state_of(_store: CheckpointStore, version: Version, checkpoint_id: str) -> C
     return _store.state(version.thread_id, checkpoint_id, version.ns)
 
 
+@dataclass(frozen=True, slots=True)
+class Thread:
+    """The thread that the page shows, and all that was read for it."""
+
+    app: Plandeck
+    store: CheckpointStore
+    summary: ThreadSummary
+    version: Version
+    history: tuple[CheckpointSummary, ...]
+    """Newest first."""
+    own: OwnRun | None
+    now: datetime
+
+    def state(self, checkpoint_id: str) -> CheckpointState:
+        """One checkpoint's state."""
+        return state_of(self.store, self.version, checkpoint_id)
+
+    @property
+    def ns(self) -> str:
+        """The graph that is shown: the root, or a subgraph."""
+        return self.version.ns
+
+
+def read_thread(app: Plandeck, store: CheckpointStore, thread_id: str, ns: str) -> Thread:
+    """Everything of a thread but the states; NotFoundError if the store has none of that id."""
+    summary = store.thread(thread_id)
+    location = named_stores(app.settings).locations[store.name]
+    version = Version(location, thread_id, ns, summary.last_checkpoint_id, summary.bytes)
+    history = history_of(store, version)
+    return Thread(app, store, summary, version, history, own_run(app, store.name, thread_id), app.now())
+
+
 def own_run(app: Plandeck, store_name: str, thread_id: str) -> OwnRun | None:
     """Our run of a thread, with what its records tell; None for a stranger's thread."""
-    run = app.records.run_of_thread(app.project, thread_id) if store_name == OWN else None
+    run = run_of(app, store_name, thread_id)
     if run is None:
         return None
     try:
@@ -80,7 +113,6 @@ def own_run(app: Plandeck, store_name: str, thread_id: str) -> OwnRun | None:
     )
 
 
-def title_of(app: Plandeck, store_name: str, thread_id: str) -> str | None:
-    """The task of our run of a thread; None for a stranger's."""
-    run = app.records.run_of_thread(app.project, thread_id) if store_name == OWN else None
-    return run.task if run else None
+def run_of(app: Plandeck, store_name: str, thread_id: str) -> Run | None:
+    """Our newest run of a thread; None for a stranger's thread."""
+    return app.records.run_of_thread(app.project, thread_id) if store_name == OWN else None

@@ -63,6 +63,12 @@ def test_ticks_keep_apart() -> None:
     assert any(words.startswith("+") for _, words in axis_ticks(axis))
 
 
+def test_a_live_run_ends_now_and_at_no_clock_time() -> None:
+    axis = make_axis(at(0), at(60), [(at(1), at(60))], [(at(0), at(1))])
+    assert axis_ticks(axis)[-1] == (1.0, "09:21:41")
+    assert all(x < 1 for x, _ in axis_ticks(axis, live=True))
+
+
 @pytest.mark.parametrize(
     ("seconds", "step"),
     [(0, 1), (0.0031, 0.005), (0.7, 1), (1, 1), (3, 5), (7, 10), (45, 60), (400, 600), (90_000, 86_400)],

@@ -185,3 +185,19 @@ def test_an_untouched_home_is_a_first_run_and_anything_else_is_not() -> None:
 def test_days_and_months_begin_at_midnight_utc() -> None:
     assert start_of_day(NOW) == datetime(2026, 12, 1, tzinfo=UTC)
     assert start_of_month(NOW.replace(day=17)) == datetime(2026, 12, 1, tzinfo=UTC)
+
+
+def test_a_refused_task_is_told_with_the_planners_reason_and_is_not_broken() -> None:
+    said = {"stop_reason": "empty_plan", "error": "The planner made no plan.", "finished_at": NOW}
+    run = replace(RUN, status=RunStatus.FAILED, answer="I cannot do this task: there is no tool for flights.", **said)
+    item = failed_item(run, Observed(NOW))
+    assert (item.badge, item.broken) == ("can’t do this", False)
+    assert "· there is no tool for flights ·" in item.facts.replace("flights.", "flights")
+    assert failed_item(replace(run, answer=None), Observed(NOW)).broken
+
+
+def test_what_is_left_out_is_counted() -> None:
+    shown = overview(Observed(NOW, pending=[request()], more_pending=11, more_failed=2))
+    assert (shown.headline, shown.more_waiting, shown.more_failed, shown.more_running) == (
+        "12 things wait for you", "and 11 more", "and 2 more", "",
+    )  # fmt: skip

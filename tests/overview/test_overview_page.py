@@ -5,8 +5,8 @@ import pytest
 from page_seeds import Seeds
 from pages import button, ingest, labels, metrics, open_pages, page, plain, title, words
 
-from agent.records import RunStatus
-from agent.run.usecases import Plandeck
+from agent.records import Decision, RunStatus
+from agent.run.usecases import Plandeck, advance, start_run
 from dashboard.overview.asking import observe
 from dashboard.overview.model import EXAMPLE_TASKS
 
@@ -41,13 +41,55 @@ def test_what_waits_runs_failed_and_finished_is_there_with_one_primary_button(op
         "##### Running",
         "##### Failed today",
         "##### Finished",
-        "##### Ask for something",
         "##### Health",
     ]
     assert {"Review plan", "Answer", "Open run"} <= set(labels(test))
     assert [item.label for item in test.button if item.proto.type == "primary"] == ["Review plan"]
     assert metrics(test)["Oldest request"] == "15 min"
     assert "1 succeeded" in [plain(item.delta) for item in test.metric]
+
+
+def test_three_failed_runs_are_shown_and_the_rest_is_a_link(opened: tuple[Plandeck, Seeds]) -> None:
+    _, seeds = opened
+    for number in range(7):
+        seeds.run(f"r-{number}", 60, status=RunStatus.FAILED, finished_at=seeds.now)
+    test = page(OVERVIEW)
+    assert labels(test).count("Open run") == 3
+    (link,) = [link.proto for link in test.get("page_link") if "and 4 more" in link.proto.label]
+    assert link.query_string == "status=failed"
+
+
+def test_what_waits_and_runs_beyond_what_is_shown_is_counted(opened: tuple[Plandeck, Seeds]) -> None:
+    _, seeds = opened
+    for number in range(7):
+        seeds.waiting(f"r-w{number}", 30 + number)
+        seeds.run(f"r-q{number}", 5)
+    test = page(OVERVIEW)
+    assert title(test) == "Seven things wait for you"
+    assert labels(test).count("Review plan") == 5
+    assert [plain(link.proto.label) for link in test.get("page_link") if "more" in link.proto.label] == [
+        "and 2 more"
+    ] * 2
+
+
+def test_a_decided_run_that_no_worker_took_on_yet_is_among_those_that_run(opened: tuple[Plandeck, Seeds]) -> None:
+    _, seeds = opened
+    seeds.waiting("r-1")
+    request = seeds.waiting("r-2")
+    seeds.records.decide(
+        request.project, request.request_id, decision=Decision.APPROVE, hash=request.hash, by="li", system_user="li",
+        at=seeds.now,
+    )  # fmt: skip
+    seen = observe(opened[0], seeds.now)
+    assert [run.run_id for run in seen.running] == ["r-2"]
+    assert "decided, goes on" in [plain(bar.proto.text) for bar in page(OVERVIEW).get("progress")]
+
+
+@pytest.mark.parametrize("task", EXAMPLE_TASKS)
+def test_every_example_gets_a_plan_from_the_offline_model(opened: tuple[Plandeck, Seeds], task: str) -> None:
+    app, _ = opened
+    run = advance(app, start_run(app, task, by="ana").run_id)
+    assert (run.status, run.error) == (RunStatus.WAITING_HUMAN, None)
 
 
 def test_old_runs_that_ended_just_now_are_there_however_many_are_younger(opened: tuple[Plandeck, Seeds]) -> None:

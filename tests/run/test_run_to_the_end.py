@@ -213,7 +213,7 @@ def test_a_call_that_changes_a_fixed_argument_or_names_another_tool_does_not_run
 
 
 def test_an_unmet_criterion_is_tried_three_times_then_blocked_and_dependents_skipped(tmp_path: Path) -> None:
-    three = plan(step("s1", sku="B-7"), step("s2", sku="C-9"), step("s3", "note", ("s2",), text="x"))
+    three = plan(step("s1", sku="B-7"), step("s2", after=("s1",), sku="C-9"), step("s3", "note", ("s2",), text="x"))
     met = {"criterion_met": True, "reason": "yes", "key_result": "12 in stock"}
     unmet = {"criterion_met": False, "reason": "nothing in stock", "key_result": "0"}
     with small_plandeck(tmp_path, {"propose_plan": [three], "judge_step": [met, unmet]}) as (app, model, calls):

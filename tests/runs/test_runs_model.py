@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 
@@ -8,17 +9,20 @@ from store_records import START, a_request, a_run, at
 from agent.records import (
     AttemptStatus,
     Decision,
+    EventKind,
     Plan,
     RequestStatus,
+    RunEvent,
     RunStatus,
     StepAttempt,
     StepProgress,
     StepStatus,
     StopReason,
 )
+from dashboard.look.status import NOT_DOABLE, Slot
 from dashboard.look.timeline import timeline_alt
 from dashboard.runs import model
-from dashboard.runs.happened import timeline
+from dashboard.runs.happened import Part, timeline
 from dashboard.runs.model import Observed
 from traces.records import UsageRow
 
@@ -95,16 +99,32 @@ def test_the_time_of_a_try_that_was_cut_off_is_unknown_and_downtime_is_not_drawn
         (RunStatus.QUEUED, 1.0),
         (RunStatus.PLANNING, 1.0),
         (RunStatus.EXECUTING, 1.0),
-        (RunStatus.WAITING_HUMAN, 3.0),
         (RunStatus.SUCCEEDED, None),
         (RunStatus.FAILED, None),
         (RunStatus.CANCELLED, None),
     ],
 )
-def test_polling_is_calm_while_a_person_is_awaited_and_stops_at_the_end(
-    status: RunStatus, seconds: float | None
-) -> None:
-    assert model.poll_seconds(a_run(status=status)) == seconds
+def test_polling_is_quick_while_something_moves_and_stops_at_the_end(status: RunStatus, seconds: float | None) -> None:
+    assert model.poll_seconds(seen(status)) == seconds
+
+
+def test_polling_is_calm_while_a_person_is_awaited() -> None:
+    assert model.poll_seconds(seen(RunStatus.WAITING_HUMAN, requests=[a_request()])) == 3.0
+    assert model.poll_seconds(seen(RunStatus.WAITING_HUMAN, requests=[decided(4, 44)])) == 1.0
+
+
+def test_a_decided_run_that_no_worker_took_on_yet_does_not_wait_for_a_person() -> None:
+    observed = seen(RunStatus.WAITING_HUMAN, requests=[decided(4, 44)])
+    assert observed.status is RunStatus.QUEUED
+    assert text(str(model.moving(observed))) == "Approved by li at 12:00:44; a worker goes on with it."
+    assert strip(observed)["Steps done"] == ("0 of 4", "in the queue")
+    assert model.signature(observed) != model.signature(seen(RunStatus.WAITING_HUMAN, requests=[a_request()]))
+    assert model.list_row(observed.run, observed.requests, [], None, None, at(100)).status is RunStatus.QUEUED
+
+
+def test_a_run_with_a_request_that_waits_waits() -> None:
+    assert seen(RunStatus.WAITING_HUMAN, requests=[decided(4, 44), a_request()]).status is RunStatus.WAITING_HUMAN
+    assert seen(RunStatus.WAITING_HUMAN).status is RunStatus.WAITING_HUMAN
 
 
 def strip(observed: Observed) -> dict[str, tuple[str, str]]:
@@ -179,6 +199,51 @@ def test_every_stop_reason_has_words(reason: str | None) -> None:
     assert "_" not in end.title
 
 
+def refused_run(**changes: object):
+    said = {"status": RunStatus.FAILED, "stop_reason": StopReason.EMPTY_PLAN, "error": "The planner made no plan."}
+    return a_run(started_at=at(1), finished_at=at(3), **{**said, "answer": "I have no tool for flights.", **changes})
+
+
+def test_a_task_that_the_planner_refused_is_no_failure() -> None:
+    observed = seen(run=refused_run(), plan=None)
+    assert model.refusal(observed.run) == "I have no tool for flights."
+    assert model.ending(observed) is None
+    drawn = timeline(observed)
+    assert drawn
+    assert [(bar.slot, bar.label) for bar in drawn.bars] == [(Slot.GRAY, "no plan")]
+    ended = RunEvent("r-1", 2, at(3), EventKind.RUN_FAILED, None, "run failed, empty_plan")
+    assert model.event_words(observed, ended) == "no plan, the agent can’t do this"
+    assert model.event_look(observed, ended) is NOT_DOABLE
+
+
+def test_a_plan_without_steps_is_a_failure() -> None:
+    observed = seen(run=refused_run(answer=None), plan=None)
+    assert model.refusal(observed.run) is None
+    assert model.ending(observed)
+    ended = RunEvent("r-1", 2, at(3), EventKind.RUN_FAILED, None, "run failed, empty_plan")
+    assert model.event_words(observed, ended) == "run failed, empty plan"
+
+
+def test_the_remedy_for_a_refusal_names_a_provider_only_to_those_without_one() -> None:
+    assert "set a provider" in model.what_to_do(refused_run())
+    assert "provider" not in model.what_to_do(refused_run(provider="openai"))
+
+
+@pytest.mark.parametrize(
+    ("counts", "words"),
+    [
+        ({RunStatus.FAILED: 0}, "No runs yet"),
+        ({RunStatus.SUCCEEDED: 1, RunStatus.FAILED: 19}, "20 runs, all ended"),
+        (
+            {RunStatus.SUCCEEDED: 1, RunStatus.QUEUED: 1, RunStatus.WAITING_HUMAN: 2},
+            "4 runs, 1 in motion, 2 wait for you",
+        ),
+    ],
+)
+def test_the_headline_of_the_list(counts: dict[RunStatus, int], words: str) -> None:
+    assert text(model.list_headline(counts)) == words
+
+
 def test_a_rejected_run_names_who_and_why_and_is_not_broken() -> None:
     run = a_run(status=RunStatus.CANCELLED, stop_reason=StopReason.REJECTED, error="Not this month")
     end = model.ending(seen(run=run, requests=[decided(4, 44)]))
@@ -221,8 +286,8 @@ def test_a_line_of_the_list() -> None:
     assert row.when == "12:00:00"
 
 
-def lanes(observed: Observed) -> dict[str, list[tuple[float, float, str]]]:
-    drawn = timeline(observed)
+def lanes(observed: Observed, parts: Sequence[Part] = ()) -> dict[str, list[tuple[float, float, str]]]:
+    drawn = timeline(observed, parts)
     assert drawn
     found: dict[str, list[tuple[float, float, str]]] = {lane: [] for lane in drawn.lanes}
     for bar in (*drawn.bars, *drawn.waits):
@@ -250,15 +315,41 @@ def test_the_timeline_tells_planning_people_tries_and_the_answer() -> None:
     }
 
 
+def test_downtime_is_not_drawn_as_planning_or_answering() -> None:
+    request = decided(7_204, 7_210, payload={"plan": PLAN.to_json()})
+    run = a_run(status=RunStatus.SUCCEEDED, started_at=at(1), finished_at=at(14_402), answer="42", plan_version=2)
+    observed = seen(run=run, requests=[request], attempts=[attempt("s1", 7_210, 7_214)])
+    parts = [Part("planning", at(7_201), at(7_203)), Part("answer", at(14_400), at(14_401))]
+    drawn = lanes(observed, parts)
+    assert drawn["planning"] == [(7_201, 7_203, "plan v2")]
+    assert drawn["answer"] == [(14_400, 14_401, "")]
+    assert lanes(observed)["planning"] == [(1, 7_204, "plan v2")]
+
+
+def test_parts_belong_to_the_round_of_planning_in_which_they_began() -> None:
+    first = decided(4, 44, payload={"plan": a_plan(1).to_json()})
+    sent_back = replace(first, status=RequestStatus.RESPONDED, decision=Decision.RESPOND)
+    requests = [sent_back, a_request(requested_at=at(50))]
+    observed = seen(RunStatus.WAITING_HUMAN, requests=requests)
+    parts = [Part("planning", at(2), at(3.5)), Part("planning", at(46), at(49))]
+    assert [bar[:2] for bar in lanes(observed, parts)["planning"]] == [(2, 3.5), (46, 49)]
+
+
+def test_planning_that_goes_on_is_drawn_until_now_whatever_ended_before() -> None:
+    run = a_run(status=RunStatus.PLANNING, started_at=at(1))
+    drawn = lanes(seen(run=run, plan=None), [Part("planning", at(2), at(3))])
+    assert drawn == {"planning": [(1, 100, "planning")]}
+
+
 def test_a_run_that_plans_now_is_a_bar_until_now() -> None:
     run = a_run(status=RunStatus.PLANNING, started_at=at(1))
     assert lanes(seen(run=run, plan=None)) == {"planning": [(1, 100, "planning")]}
 
 
-def test_a_wait_goes_on_until_now() -> None:
+def test_a_wait_goes_on_until_now_and_says_since_when_for_the_strip_counts() -> None:
     run = a_run(status=RunStatus.WAITING_HUMAN, started_at=at(1), plan_version=2)
     waiting = a_request(requested_at=at(4), payload={"plan": PLAN.to_json()})
-    assert lanes(seen(run=run, requests=[waiting]))["person"] == [(4, 100, "waits · 1 m 36 s")]
+    assert lanes(seen(run=run, requests=[waiting]))["person"] == [(4, 100, "waits · since 12:00")]
 
 
 def test_a_running_try_goes_on_until_now() -> None:

@@ -5,8 +5,9 @@ import pytest
 from page_seeds import TASK, Seeds
 from pages import button, ingest, labels, metrics, open_pages, page, title, words
 
-from agent.records import RunStatus
-from agent.run.usecases import Plandeck
+from agent.records import Decision, RunStatus
+from agent.run.usecases import Plandeck, advance, decide, start_run
+from dashboard.runs.asking import LISTED
 
 RUNS = "runs/view.py"
 
@@ -28,12 +29,65 @@ def test_the_list_shows_every_run_newest_first(opened: tuple[Plandeck, Seeds]) -
     _, seeds = opened
     seeds.everything()
     test = page(RUNS)
-    assert title(test) == "8 runs, 5 not ended"
+    assert title(test) == "8 runs, 3 in motion, 2 wait for you"
     shown = test.dataframe[0].value
     assert [status[0] for status in shown["Status"]] == [
         "queued", "planning", "waits for you", "executing", "waits for you", "succeeded", "failed", "cancelled",
     ]  # fmt: skip
     assert list(shown["Steps"])[3:6] == ["3 of 4", "0 of 4", "4 of 4"]
+
+
+def test_the_list_shows_one_status_that_the_address_names(opened: tuple[Plandeck, Seeds]) -> None:
+    _, seeds = opened
+    seeds.everything()
+    test = page(RUNS, status="failed")
+    assert [status[0] for status in test.dataframe[0].value["Status"]] == ["failed"]
+    assert test.segmented_control[0].value == "failed"
+    test.segmented_control[0].set_value("all").run()
+    assert "status" not in test.query_params
+    assert len(test.dataframe[0].value) == 8
+
+
+def test_older_runs_are_a_page_further(opened: tuple[Plandeck, Seeds]) -> None:
+    _, seeds = opened
+    for number in range(LISTED + 2):
+        seeds.run(f"r-{number}", number + 1)
+    test = page(RUNS)
+    assert len(test.dataframe[0].value) == LISTED
+    button(test, "Older runs").click().run()
+    assert len(test.dataframe[0].value) == 2
+    button(test, "Newest").click().run()
+    assert len(test.dataframe[0].value) == LISTED
+
+
+def test_a_status_that_there_is_not_is_a_sentence(opened: tuple[Plandeck, Seeds]) -> None:
+    assert "There is no status broken; there are queued, planning" in words(page(RUNS, status="broken"))
+
+
+def test_a_refused_task_is_told_calmly_and_can_be_tried_again(opened: tuple[Plandeck, Seeds]) -> None:
+    app, _ = opened
+    task = "Book me a flight to Mars"
+    run = advance(app, start_run(app, task, by="ana").run_id)
+    test = page(RUNS, run=run.run_id)
+    shown = words(test)
+    assert "The agent can’t do this task" in shown
+    assert "I do not know what 'flight'" in shown
+    assert "The planner made no plan" not in shown
+    assert "Answer so far" not in shown
+    assert not test.error
+    assert [link.proto.page for link in test.get("page_link") if "provider" in link.proto.label]
+    button(test, "Try again with changed words").click().run()
+    assert test.text_area[0].value == task
+    assert "run" not in test.query_params
+
+
+def test_a_run_that_was_just_approved_does_not_say_that_it_waits(opened: tuple[Plandeck, Seeds]) -> None:
+    app, seeds = opened
+    request = seeds.waiting()
+    decide(app, request.request_id, Decision.APPROVE, hash=request.hash, by="li")
+    shown = words(page(RUNS, run=request.run_id))
+    assert "a worker goes on with it" in shown
+    assert "waits for you" not in shown
 
 
 def test_a_task_that_is_started_opens_its_run(opened: tuple[Plandeck, Seeds]) -> None:

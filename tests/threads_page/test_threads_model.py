@@ -2,6 +2,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from store_records import a_run
 from test_timeline import NOW, checkpoint
 
 from agent.checkpoints.records import (
@@ -267,9 +268,21 @@ def test_the_headline_says_how_many_and_who_waits() -> None:
 
 
 def test_a_line_of_the_list() -> None:
-    row = model.thread_row(thread("a", CheckpointStatus.UNKNOWN), "Count", NOW)
-    assert (row["Thread"], row["Id"], row["State"]) == ("Count", "a", ["unknown"])
+    row = model.thread_row(thread("a", CheckpointStatus.UNKNOWN), None, NOW)
+    assert (row["Thread"], row["Id"], row["Status"]) == ("a", "–", look_of(CheckpointStatus.UNKNOWN))
     assert (row["Last activity"], row["Size"]) == ("–", "–")
+
+
+@pytest.mark.parametrize("status", [RunStatus.FAILED, RunStatus.CANCELLED, RunStatus.SUCCEEDED])
+def test_a_thread_of_our_own_has_the_status_of_its_run(status: RunStatus) -> None:
+    row = model.thread_row(thread("a", CheckpointStatus.FINISHED), a_run(task="Count", status=status), NOW)
+    assert (row["Thread"], row["Id"], row["Status"]) == ("Count", "a", look_of(status))
+
+
+def test_a_long_task_is_cut_at_a_words_end() -> None:
+    task = "Which three projects cost most in the latest month with data, and did any exceed its budget?"
+    row = model.thread_row(thread("a", CheckpointStatus.FINISHED), a_run(task=task), NOW)
+    assert row["Thread"] == "Which three projects cost most in the latest month…"
 
 
 def test_times_have_milliseconds_and_the_day_unless_today() -> None:

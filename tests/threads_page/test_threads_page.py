@@ -155,6 +155,16 @@ def test_play_goes_on_and_stops_at_the_end() -> None:
     assert "Checkpoint 5 of 5" in text_of(test)
 
 
+def test_a_tick_with_an_address_of_before_goes_on_all_the_same() -> None:
+    test = page(store="strange", thread="line")
+    test.button(key="threads-play").click().run()
+    first = test.query_params["checkpoint"]
+    for number in (2, 3):
+        test.query_params["checkpoint"] = first
+        test.run()
+        assert f"Checkpoint {number} of 5" in text_of(test)
+
+
 def test_whoever_scrubs_stops_the_play() -> None:
     test = page(store="strange", thread="line")
     test.button(key="threads-play").click().run()
@@ -194,6 +204,7 @@ with shown_errors():
         test.query_params[name] = value
     test.run()
     assert not test.exception
+    assert not test.get("skeleton")
     assert sentence in re.sub(r"\\(?=\W)", "", test.error[0].value)
 
 
@@ -220,7 +231,9 @@ def test_a_thread_of_our_own_run_tells_its_task_and_its_steps(tmp_path: Path) ->
     assert "li" in text_of(test)
     assert "Approves version 1." in text_of(test)
     listed = page()
-    assert list(listed.dataframe[0].value["Thread"]) == ["How much of B-7 is there?"]
+    shown = listed.dataframe[0].value
+    assert list(shown["Thread"]) == ["How much of B-7 is there?"]
+    assert [status[0] for status in shown["Status"]] == ["succeeded"]
 
 
 def test_a_wrong_entry_is_warned_of_and_the_other_stores_are_there(tmp_path: Path, strange: Path) -> None:
