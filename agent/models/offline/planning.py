@@ -13,7 +13,7 @@ from agent.models.offline.feedback import Wishes, read_feedback
 from agent.models.offline.question import Kind, Question, plural
 from agent.models.offline.request import ChatRequest, OfferedTool
 from agent.models.offline.signals import NotUnderstoodError, Signals, read_signals
-from agent.models.offline.tables import read_tables
+from agent.models.offline.tables import names_in, read_tables
 from agent.models.offline.understanding import understand
 from agent.models.offline.words import NUMBER_WORDS, readable
 
@@ -106,18 +106,16 @@ def understand_task(task: str, tools: Tools) -> Understood:
     """What a task asks of the database, of the documents, and of a report; NotUnderstoodError with the reason."""
     documents = tools.search.description if tools.search else ""
     about_data, about_policy = split_task(task, documents)
-    signals = read_signals(about_data)
-    question = _question(signals, tools) if about_data.strip() and not _only_report(signals, about_policy) else None
+    tables = read_tables(tools.sql.description) if tools.sql else []
+    signals = read_signals(about_data, names_in(tables))
+    asked = about_data.strip() and not _only_report(signals, about_policy)
+    question = understand(signals, tables) if asked else None
     search = search_words(about_policy, task) if about_policy else None
     if search is not None and tools.search is None:
         raise NotUnderstoodError("there is no tool for documents")
     if question is None and search is None:
         raise NotUnderstoodError("it is none of the kinds of question that I know")
     return Understood(task, question, search, signals.report or bool(read_signals(about_policy).report), signals.file)
-
-
-def _question(signals: Signals, tools: Tools) -> Question:
-    return understand(signals, read_tables(tools.sql.description) if tools.sql else [])
 
 
 def _only_report(signals: Signals, about_policy: str) -> bool:

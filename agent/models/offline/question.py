@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from agent.models.offline.periods import Period
-from agent.models.offline.tables import Column, Table, singular
-from agent.models.offline.words import AMOUNTS, GENERIC, UNITS, name_words, root
+from agent.models.offline.tables import Column, Table
+from agent.models.offline.words import AMOUNTS, GENERIC, UNITS, name_words, root, singular
 
 
 class Kind(StrEnum):
