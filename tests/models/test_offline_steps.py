@@ -49,8 +49,8 @@ def test_a_task_of_several_parts_is_answered_in_one_sentence_and_a_report(agent:
     assert tools_of(done.plan) == ["sql_query", "sql_query", "sql_query", "sql_query", "report_file"]
     assert done.plan["steps"][-1]["dependencies"] == ["s1", "s2", "s3", "s4"]
     assert "body" not in done.plan["steps"][-1]["args"]
-    assert done.first_sentence.startswith("In 2026-08 [1], the projects with the highest total cost (USD) are Atlas")
-    assert "exceeded the budget (USD) of 120,000 by" in done.first_sentence
+    assert done.first_sentence.startswith("In 2026-08 [1], the projects with the highest total cost were Atlas")
+    assert "Atlas (132,190.57 USD) exceeded its budget of 120,000 USD by 12,190.57 USD" in done.first_sentence
     assert numbers_not_seen(done) == []
     body = (agent.folder / done.plan["steps"][-1]["args"]["filename"]).read_text()
     assert "Atlas" in body
@@ -273,7 +273,7 @@ def test_an_answer_says_what_was_not_completed(model: ChatOpenAI) -> None:
         }
     ]
     answer = str(model.invoke(answer_messages("task", "goal", steps, seen)).text)
-    assert answer.splitlines()[0] == "The total units is 1,234 [1]."
+    assert answer.splitlines()[0] == "Total units came to 1,234 [1]."
     assert "Not completed: s2" in answer
 
 

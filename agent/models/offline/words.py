@@ -140,15 +140,3 @@ CARRY_NOTHING = GRAMMAR | roots(
 
 One that turns a meaning round (not, without, except, why, next) is never among them.
 """
-
-
-PREFIXES = {"total", "average", "highest", "lowest", "overall", "first", "last", "next", "smallest", "largest"}
-
-
-def readable(name: str) -> str:
-    """The name of a column of a result in words, its unit in brackets: `total cost (USD)` for `total_cost_usd`."""
-    words = name.strip('"').split("_")
-    if len(words) > 1 and words[-1] in UNITS and words[-2] not in PREFIXES:
-        unit = words[-1].upper() if words[-1] in ("usd", "eur", "gbp", "chf") else words[-1]
-        return f"{' '.join(words[:-1])} ({unit})"
-    return " ".join(words)
