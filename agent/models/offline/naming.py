@@ -9,7 +9,7 @@ from agent.models.offline.words import NUMBER_WORDS, UNITS, singular
 
 NAMED_IN_A_SENTENCE = 5
 PREFIXES = {"total", "average", "highest", "lowest", "overall", "first", "last", "next", "smallest", "largest", "max"}
-SPELLED_OUT = {"days", "minutes", "cents"}
+SPELLED_OUT = {"days", "hours", "minutes", "cents"}
 CURRENCIES = {"usd", "eur", "gbp", "chf"}
 SIGNS = {
     "m2": "m²",

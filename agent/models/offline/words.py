@@ -93,7 +93,7 @@ def same(one: str, other: str) -> bool:
 GENERIC = roots("amount value total sum figure number")
 """Words in a column's name that say nothing about what it holds."""
 _UNITS = """
-c usd eur gbp chf kg g t km m m2 m3 ha h kwh mwh min mins s sec ms l gb mb pct percent hrs hr days minutes cents
+c usd eur gbp chf kg g t km m m2 m3 ha h kwh mwh min mins s sec ms l gb mb pct percent hrs hr hours days minutes cents
 """
 UNITS = frozenset(_UNITS.split())
 NOT_ADDED_UP = roots(
