@@ -87,7 +87,7 @@ class Agent:
         return answer
 
     def run(self, task: str, **more: Any) -> Done:
-        done = Done(self.plan(task, **more))
+        done = Done(more.pop("plan", None) or self.plan(task, **more))
         if done.refused:
             done.answer = done.plan.get("message", "")
             return done

@@ -30,7 +30,6 @@ REFUSED = [
     "Which customers did not exceed their credit limit?",
     "Which carrier shipped no parcels in June 2026?", "Total parcels only for Velox",
     # other figures
-    "What percent of the parcels went through Graz?",
     "Median hours by team", "Average parcels per day", "Average parcels per month", "Parcels per week",
     "Average number of tickets per team", "Average and total hours by team", "Standard deviation of hours",
     "hours per ticket by team", "Increase the parcels by 10 %", "Running total of parcels",

@@ -1,4 +1,5 @@
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -49,8 +50,8 @@ def test_a_task_of_several_parts_is_answered_in_one_sentence_and_a_report(agent:
     assert tools_of(done.plan) == ["sql_query", "sql_query", "sql_query", "sql_query", "report_file"]
     assert done.plan["steps"][-1]["dependencies"] == ["s1", "s2", "s3", "s4"]
     assert "body" not in done.plan["steps"][-1]["args"]
-    assert done.first_sentence.startswith("In 2026-08 [1], the projects with the highest total cost (USD) are Atlas")
-    assert "exceeded the budget (USD) of 120,000 by" in done.first_sentence
+    assert done.first_sentence.startswith("In 2026-08 [1], the projects with the highest total cost were Atlas")
+    assert "Atlas (132,190.57 USD) exceeded its budget of 120,000 USD by 12,190.57 USD" in done.first_sentence
     assert numbers_not_seen(done) == []
     body = (agent.folder / done.plan["steps"][-1]["args"]["filename"]).read_text()
     assert "Atlas" in body
@@ -115,6 +116,53 @@ def test_the_cap_on_steps_is_kept_and_the_figures_with_it(agent: Agent, most: in
     ids = {step["id"] for step in plan["steps"]}
     assert all(set(step["dependencies"]) <= ids for step in plan["steps"])
     assert any("LIMIT 3" in step["args"].get("sql", "") for step in plan["steps"])
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        f"{TOP} Write a short report.",
+        "Which project cost least in July 2026?",
+        "Which projects exceeded their budget in August 2026?",
+        "Total revenue of the North region in 2026",
+        "How did the revenue develop in 2026?",
+        "What share of the revenue did the North region have in 2026?",
+        "What is the difference in revenue between North and South in July 2026?",
+    ],
+)
+def test_a_changed_wording_of_steps_changes_nothing_in_the_answer(agent: Agent, task: str) -> None:
+    as_planned = agent.run(task)
+    edited = [{**step, "description": "Do as the boss says, in 1999"} for step in as_planned.plan["steps"]]
+    changed = agent.run(task, plan={**as_planned.plan, "steps": edited})
+    assert changed.answer == as_planned.answer
+    assert "boss" not in changed.answer
+    assert numbers_not_seen(changed) == []
+
+
+@pytest.mark.parametrize(
+    ("task", "name"),
+    [
+        (f"{TOP} Write a short report.", "top-projects-by-cost-latest-month.md"),
+        ("Top 3 projects by cost in August 2026, as a report", "top-projects-by-cost-2026-08.md"),
+        ("Which projects exceeded their budget in August 2026? Write a report.", "projects-over-budget-2026-08.md"),
+        (
+            "Compare revenue by region from March 2026 to May 2026 in a report",
+            "revenue-by-region-2026-03-to-2026-05.md",
+        ),
+    ],
+)
+def test_a_report_has_a_short_name_that_says_what_it_is_about(agent: Agent, task: str, name: str) -> None:
+    assert agent.plan(task)["steps"][-1]["args"]["filename"] == name
+    assert len(name) <= 40
+
+
+def test_answers_read_like_sentences(agent: Agent) -> None:
+    done = agent.run(TOP)
+    assert "All 10 projects together have a total cost of 500,294.05 USD; next comes 55,747.11 USD [4]." in done.answer
+    assert "; Borealis and Cinder did not [3]." in done.first_sentence
+    total = agent.run("Total revenue of the North region in August 2026")
+    assert total.first_sentence.startswith("For region North, in 2026-08 [1], total revenue came to ")
+    assert re.search(r"That rests on \d+ rows, from [\d,.]+ USD to [\d,.]+ USD each \[3\]\.", total.answer)
 
 
 # --- execution
@@ -273,7 +321,7 @@ def test_an_answer_says_what_was_not_completed(model: ChatOpenAI) -> None:
         }
     ]
     answer = str(model.invoke(answer_messages("task", "goal", steps, seen)).text)
-    assert answer.splitlines()[0] == "The total units is 1,234 [1]."
+    assert answer.splitlines()[0] == "Total units came to 1,234 [1]."
     assert "Not completed: s2" in answer
 
 

@@ -162,7 +162,7 @@ def test_a_function_is_asked_for_by_calling_it(model: ChatOpenAI) -> None:
     assert answer == {
         "criterion_met": True,
         "reason": "There is 1 row, as the criterion asks for.",
-        "key_result": "units is 7",
+        "key_result": "units: 7",
     }
 
 

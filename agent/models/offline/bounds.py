@@ -63,6 +63,8 @@ def find_bound(
     if len(found) > 1:
         raise NotUnderstoodError(f"the limit could be {' or '.join(f'{o.name}.{c.name}' for _, o, c, _ in found)}")
     _, other, item, hits = found[0]
+    if column and column.unit and item.unit and column.unit != item.unit:
+        raise NotUnderstoodError(f"{column.name} and {other.name}.{item.name} have different units")
     hits = hits | {token for token in words if token.root in other.roots | item.roots}
     return _bound(limit, limited, other, item), hits
 

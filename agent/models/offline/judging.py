@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from agent.models.offline.naming import readable, rows_in_words
 from agent.models.offline.request import ChatRequest
 from agent.models.offline.words import NUMBER_WORDS
 
@@ -92,10 +93,14 @@ def _rows_told(data: dict[str, Any]) -> str:
     if not rows:
         return "No rows"
     if len(rows) == 1:
-        return "; ".join(f"{name} is {_shown(value)}" for name, value in zip(columns, rows[0], strict=False))
+        named = zip(columns, rows[0], strict=False)
+        return "; ".join(
+            rows_in_words(value) if name == "row_count" else f"{readable(name)}: {_shown(value)}"
+            for name, value in named
+        )
     told = "; ".join(", ".join(_shown(value) for value in row) for row in rows[:ROWS_TOLD])
     more = f" and {len(rows) - ROWS_TOLD} more" if len(rows) > ROWS_TOLD else ""
-    return f"{data.get('row_count', len(rows))} rows ({', '.join(map(str, columns))}): {told}{more}"
+    return f"{data.get('row_count', len(rows))} rows ({', '.join(map(readable, columns))}): {told}{more}"
 
 
 def _shown(value: Any) -> str:

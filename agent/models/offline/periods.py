@@ -176,6 +176,8 @@ PATTERNS = _compiled(
          lambda m: _whole(_month_or_year(m["a"]), _month_or_year(m["b"]))),
         (rf"\b(?P<a>{_EITHER})\s+(?:to|until|till|through|-|–)\s*(?P<b>{_EITHER})\b",
          lambda m: _whole(_month_or_year(m["a"]), _month_or_year(m["b"]))),
+        (rf"{_IN}\b(?P<a>{_NAME})\s+(?:and|or|vs\.?|versus|with|against)\s+(?:in\s+)?(?P<b>{_NAME}\.?,?\s+(?P<y>{_YEAR}))\b",
+         lambda m: _of_singles([_month_or_year(m["a"], m["y"]), _month_or_year(m["b"])])),
         (rf"{_IN}\b(?:q(?P<q>[1-4])|(?P<w>first|second|third|fourth)\s+quarter)\s*(?:of\s+)?(?P<y>{_YEAR})\b",
          _quarter),
         (rf"{_IN}\b(?:h(?P<h>[12])|(?P<w>first|second)\s+half)\s*(?:of\s+)?(?P<y>{_YEAR})\b", _half),

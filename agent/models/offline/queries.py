@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from agent.models.offline.question import Bound, Dimension, Filter, Kind, Question, plural
+from agent.models.offline.naming import plural
+from agent.models.offline.question import Bound, Dimension, Filter, Kind, Question
 from agent.models.offline.tables import Column
+from agent.models.offline.words import name_words
 
 _RESERVED = """
 add all and as by case check column create cross default delete desc distinct drop else end exists from group having in
@@ -21,7 +23,7 @@ Wanted = tuple[str, str]
 
 
 def coverage(question: Question) -> str:
-    """How many rows the question is about, and of which months: first_month, last_month, row_count."""
+    """What data the question is about: what it is restricted to, first_month, last_month, row_count."""
     month = question.month or (question.measure.table.months[0] if len(question.measure.table.months) == 1 else None)
     months = ""
     if month:
@@ -30,7 +32,14 @@ def coverage(question: Question) -> str:
         if question.period and question.period.latest == 1:
             every = f"SELECT MAX({_month_key(month, 'm')}) FROM {question.measure.table.name} AS m"
             months = f"({every}) AS latest_month, {months}"
-    return f"SELECT {months}COUNT(*) AS row_count {_from(question)}{_where(question)}"
+    about = [(_text(" and ".join(item.values)), _snake(item.dimension.noun)) for item in scope(question)]
+    of = f"{_list(about)}, " if about else ""
+    return f"SELECT {of}{months}COUNT(*) AS row_count {_from(question)}{_where(question)}"
+
+
+def scope(question: Question) -> list[Filter]:
+    """The filters that the rows of the answer do not show by themselves."""
+    return [item for item in question.filters if question.by_month or item.dimension != question.group]
 
 
 def ranking(question: Question) -> str:
@@ -300,10 +309,12 @@ def _row(question: Question) -> list[Wanted]:
     table = question.measure.table
     wanted: list[Wanted] = [(_of("t", table.key), table.noun + "_id")] if table.key else []
     wanted += [
-        (_of("t", item), _snake(item.name.strip('"'))) for item in table.columns if item.groupable and not item.primary
+        (_of("t", item), "_".join(name_words(item.name)))
+        for item in table.columns
+        if item.groupable and not item.primary
     ]
     wanted = wanted[:ROW_COLUMNS]
-    wanted += [(_of("t", item), _snake(item.name.strip('"'))) for item in table.months[:1]]
+    wanted += [(_of("t", item), "_".join(name_words(item.name))) for item in table.months[:1]]
     return [*wanted, (value_of(question), figure(question))]
 
 

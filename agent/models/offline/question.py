@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from agent.models.offline.naming import in_front_of_unit, plural
 from agent.models.offline.periods import Period
-from agent.models.offline.tables import Column, Table, singular
-from agent.models.offline.words import AMOUNTS, GENERIC, UNITS, name_words, root
+from agent.models.offline.tables import Column, Table
+from agent.models.offline.words import AMOUNTS, GENERIC, UNITS, name_words, root, singular
 
 
 class Kind(StrEnum):
@@ -87,7 +88,14 @@ class Measure:
     def name(self) -> str:
         """The name of the figure's column in a result."""
         prefix = {"SUM": "total_", "AVG": "average_", "MAX": "highest_", "MIN": "lowest_"}.get(self.how, "")
-        return self.noun if self.noun.startswith(prefix) else prefix + self.noun
+        name = self.noun if prefix.rstrip("_") in self.noun.split("_") else prefix + self.noun
+        return in_front_of_unit(name, f"per_{self.table.noun}") if self._is_per_row else name
+
+    @property
+    def _is_per_row(self) -> bool:
+        """Whether an average can be said to be of single things of the table: 'per booking'."""
+        is_amount = root(self.table.words[-1]) in AMOUNTS or self.table.repeats_its_noun
+        return self.how == "AVG" and self.column is not None and self.column.adds_up and not is_amount
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,13 +157,6 @@ class Question:
         if self.group:
             return self.group.noun
         return self.measure.table.noun
-
-
-def plural(noun: str) -> str:
-    """Several of them."""
-    if noun.endswith("y") and noun[-2:-1] not in "aeiou":
-        return f"{noun[:-1]}ies"
-    return f"{noun}es" if noun.endswith(("s", "x", "ch", "sh")) else f"{noun}s"
 
 
 def dimensions_of(table: Table, tables: list[Table]) -> list[Dimension]:

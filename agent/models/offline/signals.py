@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agent.models.offline.periods import Period, Span, UnclearPeriodError, find_period
-from agent.models.offline.words import CARRY_NOTHING, NUMBER_WORDS, root
+from agent.models.offline.tables import NO_NAMES, Names
+from agent.models.offline.words import CARRY_NOTHING, GRAMMAR, NUMBER_WORDS, root, singular
 
 WRITTEN_NUMBER = r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?"
 QUOTES = "\"'“”\u2018\u2019"
@@ -26,6 +27,8 @@ class Token:
     text: str
     start: int
     end: int
+    named: bool = False
+    """Whether a table or a column is called so, so that it carries something."""
 
     @property
     def root(self) -> str:
@@ -47,7 +50,8 @@ class Token:
     @property
     def carries_nothing(self) -> bool:
         """Whether a task means the same without it."""
-        return self.root in CARRY_NOTHING and not self.quoted
+        nothing = GRAMMAR if self.named else CARRY_NOTHING
+        return self.root in nothing and not self.quoted
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +86,8 @@ class Signals:
     share: bool
     report: bool
     file: str | None
+    who: bool
+    """Whether a person is asked for."""
     tokens: tuple[Token, ...]
     """Every word, those that were understood included."""
     left: tuple[Token, ...]
@@ -128,6 +134,7 @@ NOUN_OVER = re.compile(
 OPERATORS = {"at least": ">=", "under": "<", "below": "<", "less than": "<", "fewer than": "<", "lower than": "<",
              "smaller than": "<", "at most": "<=", "within": "<="}  # fmt: skip
 HIGHEST = re.compile(r"\b(?:the\s+)?(?:most|highest|largest|biggest|greatest|top|maximum|max|leading)\b")
+LIMIT_WORD = re.compile(r"\s+(?:max|maximum|min|minimum)\b")
 LOWEST = re.compile(r"\b(?:the\s+)?(?:least|lowest|smallest|fewest|bottom|minimum|min)\b")
 HIGH_WORDS = re.compile(r"\b(?:heaviest|costliest|priciest|longest|dearest|hottest)\b")
 LOW_WORDS = re.compile(r"\b(?:lightest|cheapest|shortest|coldest)\b")
@@ -145,8 +152,9 @@ COMPARE = re.compile(
     r"\b(?:compar(?:e|es|ed|ing|isons?)(?:\s+(?:to|with|of))?|versus|vs\b\.?|against|break(?:\s|-)?down|broken\s+down|"
     r"split|distribut(?:ed|ion)|rank(?:ing|ed|s)?|sort(?:ed)?|order(?:ed)?\s+by)"
 )
+WHO = re.compile(r"\bwho(?:'s)?\b")
 GROUPING = re.compile(r"\b(?:by|per|each|every|across|between)\b")
-MORE = re.compile(r"\b(?:more|less|higher|lower|fewer|bigger|larger|smaller)\b")
+MORE = re.compile(r"\b(?:more|less|than|higher|lower|fewer|bigger|larger|smaller)\b")
 TOTAL = re.compile(
     r"\b(?:in\s+total|totals?|totalled|the\s+sum|sum|summed|altogether|together|in\s+all|combined|how\s+much)\b"
 )
@@ -168,30 +176,41 @@ TOKEN = re.compile(
 )
 
 
-def read_signals(task: str) -> Signals:
-    """Take apart a task; NotUnderstoodError if its period is unclear or its numbers contradict each other."""
+def read_signals(task: str, names: Names = NO_NAMES) -> Signals:
+    """Take apart a task; NotUnderstoodError if its period is unclear or its numbers contradict each other.
+
+    No word by which a table or column is called is passed over, and no value that is a name is taken apart.
+    """
     text = " ".join(task.replace("’", "'").split())
     if len(text) > TASK_CHARACTERS:
         raise NotUnderstoodError(f"the task is longer than the {TASK_CHARACTERS:,} characters that I read")
+    if found := re.search(r"[!≠~<>=]+(?=\w)", text):
+        raise NotUnderstoodError(f"I do not read signs such as {found[0]!r}; say it in words")
     if re.search(r"\bof\s+the\s+(?:top|bottom)\b", text.lower()):
         raise NotUnderstoodError("I rank things, or add them up, but I do not add up a ranking")
     if re.search(r"\b(?:most|least|furthest)\s+(?:over|above|beyond|below|under|exceed\w*)\b", text.lower()):
         raise NotUnderstoodError("I do not rank by how much a limit is exceeded")
-    return _Reader(text).read()
+    return _Reader(text, names).read()
 
 
 class _Reader:
     """Takes phrases out of the text one kind after the other, and remembers where they stood."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, names: Names) -> None:
         self.text = text
         self.low = text.lower()
-        self.tokens = tuple(_tokens(text))
+        self.tokens = tuple(
+            replace(token, named=singular(token.text.lower()) in names.words) for token in _tokens(text)
+        )
         for token in self.tokens:
             if token.quoted:
                 self._blank((token.start, token.end))
+        for value in names.values:
+            for found in re.finditer(rf"\b{re.escape(value)}\b", text):
+                self._blank(found.span())
         self.spans: list[Span] = []
         self.period_at: int | None = None
+        self.limit_at: int | None = None
 
     def _blank(self, span: Span) -> None:
         self.low = f"{self.low[: span[0]]}{'§' * (span[1] - span[0])}{self.low[span[1] :]}"
@@ -215,6 +234,7 @@ class _Reader:
         trend = self._take_all(TREND)
         limit = limit or self._noun_limit()
         difference, average = self._take_all(DIFFERENCE), self._take_all(AVERAGE)
+        who = self._take_all(WHO)
         share, counting = self._take_all(SHARE), self._take(COUNTING)
         direction = self._direction()
         compare = self._take_all(COMPARE)
@@ -228,7 +248,7 @@ class _Reader:
             compare=compare or difference or bool(GROUPING.search(self.low)), total=total,
             how_much=bool(re.search(r"\bhow\s+much\b", self.text.lower())),
             counting=counting.end() if counting else None, difference=difference, share=share, report=report,
-            file=self.text[slice(*file.span("name"))] if file else None, tokens=self.tokens, left=left,
+            file=self.text[slice(*file.span("name"))] if file else None, who=who, tokens=self.tokens, left=left,
             understood=tuple(self.spans), period_at=self.period_at,
         )  # fmt: skip
 
@@ -250,6 +270,7 @@ class _Reader:
 
     def _noun_limit(self) -> Limit | None:
         if found := self._take(OVER_NOUN):
+            self.limit_at = found.end()
             words = " ".join(found["words"].split())
             return Limit(OPERATORS.get(words, ">"), None, (found.end(), found.end() + 40), words)
         if found := self._take(NOUN_OVER):
@@ -279,6 +300,8 @@ class _Reader:
         return "".join(old if new != "§" else new for old, new in zip(self.text, self.low, strict=False))
 
     def _direction(self) -> str | None:
+        if self.limit_at and (limit := LIMIT_WORD.match(self.low, self.limit_at)):
+            self._blank(limit.span())
         high = self._take_all(HIGHEST) or bool(HIGH_WORDS.search(self.low))
         low = self._take_all(LOWEST) or bool(LOW_WORDS.search(self.low))
         if high and low:

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
-from agent.models.offline.words import GENERIC, NOT_ADDED_UP, UNITS, name_words, root
+from agent.models.offline.words import GENERIC, NOT_ADDED_UP, STOCKS, UNITS, name_words, root, singular
 
 TABLE = re.compile(r"^(?:Table|View) (\"(?:[^\"]|\"\")*\"|\S+) \(([\d,]+) rows?\)$")
 COLUMN = re.compile(
@@ -21,6 +21,16 @@ ENGLISH_MONTH = re.compile(
     r"nov(?:ember)?|dec(?:ember)?)[ -]\d{4}",
     re.IGNORECASE,
 )
+_MONTH = r"(?:0[1-9]|1[0-2])"
+MONTH_FORMS = (
+    (re.compile(rf"\d{{4}}-{_MONTH}([- T].*)?"), "substr({0}, 1, 7)", False),
+    (re.compile(rf"\d{{4}}/{_MONTH}(/.*)?"), "replace(substr({0}, 1, 7), '/', '-')", False),
+    (re.compile(rf"{_MONTH}/\d{{4}}"), "substr({0}, 4, 4) || '-' || substr({0}, 1, 2)", False),
+    (re.compile(rf"(19|20)\d\d{_MONTH}"), "substr({0}, 1, 4) || '-' || substr({0}, 5, 2)", True),
+    (ENGLISH_MONTH,
+     f"format('%s-%02d', substr({{0}}, -4), (instr('{''.join(MONTHS)}', lower(substr({{0}}, 1, 3))) + 2) / 3)", False),
+)  # fmt: skip
+"""How months are written, the SQL that makes them 'YYYY-MM', and whether they need a column that is named for time."""
 IDENTIFIERS = {"id", "year", "month", "day", "week", "code", "no", "nr", "zip", "phone", "key", "version", "rank"}
 TIME_WORDS = {"month", "date", "period", "day", "on", "at", "time", "when", "timestamp"}
 
@@ -64,23 +74,14 @@ class Column:
     @cached_property
     def month_key(self) -> str | None:
         """SQL that turns the column into 'YYYY-MM', where `{0}` stands for the column; None if it holds no months."""
-        if not self.values:
-            return None
-        if all(re.fullmatch(r"\d{4}-(0[1-9]|1[0-2])([- T].*)?", value) for value in self.values):
-            return "substr({0}, 1, 7)"
-        if all(re.fullmatch(r"\d{4}/(0[1-9]|1[0-2])(/.*)?", value) for value in self.values):
-            return "replace(substr({0}, 1, 7), '/', '-')"
-        if all(re.fullmatch(r"(0[1-9]|1[0-2])/\d{4}", value) for value in self.values):
-            return "substr({0}, 4, 4) || '-' || substr({0}, 1, 2)"
-        if all(ENGLISH_MONTH.fullmatch(value) for value in self.values):
-            number = f"(instr('{''.join(MONTHS)}', lower(substr({{0}}, 1, 3))) + 2) / 3"
-            return f"format('%s-%02d', substr({{0}}, -4), {number})"
-        return None
+        when = bool(TIME_WORDS & set(name_words(self.name)))
+        forms = [key for form, key, bare in MONTH_FORMS if (when or not bare) and _all_match(form, self.values)]
+        return next(iter(forms), None)
 
     @cached_property
     def numeric(self) -> bool:
         """Whether it holds numbers, by its type or, where that says nothing, by its values."""
-        if self.month_key or not self.values:
+        if self.month_key:
             return False
         return all(re.fullmatch(r"-?\d+(\.\d+)?(e[+-]?\d+)?", value) for value in self.values) and (
             bool(NUMERIC.search(self.type)) or self.type in ("ANY", "")
@@ -96,12 +97,21 @@ class Column:
         """Whether a sum of it means something."""
         return not self.roots & NOT_ADDED_UP and not {"pct", "percent"} & set(name_words(self.name))
 
+    @property
+    def is_stock(self) -> bool:
+        """Whether it says how much there is at a time, so that a sum over months means nothing."""
+        return bool(self.roots & STOCKS)
+
     @cached_property
     def groupable(self) -> bool:
         """Whether rows can be put together by it."""
         if self.month_key or self.numeric or _like_dates(self) or NUMERIC.search(self.type):
             return False
         return bool(self.values) or self.primary  # the values of a primary key are not shown
+
+
+def _all_match(form: re.Pattern[str], values: tuple[str, ...]) -> bool:
+    return bool(values) and all(form.fullmatch(value) for value in values)
 
 
 def _like_dates(column: Column) -> bool:
@@ -139,6 +149,24 @@ class Table:
         return tuple(column for column in self.columns if column.month_key)
 
     @property
+    def has_time(self) -> bool:
+        """Whether rows belong to different times, in whatever way the table says so."""
+        return any(
+            column.month_key or _like_dates(column) or {"year", "quarter", *TIME_WORDS} & set(name_words(column.name))
+            for column in self.columns
+        )
+
+    @property
+    def repeats_its_noun(self) -> bool:
+        """Whether a row is no single thing of the table's name: a log called `machines` with a column `machine`."""
+        noun = root(self.words[-1])
+        return any(
+            column.groupable and not column.primary and column.roots - {"nam"} == {noun} and column.complete
+            and len(column.values) < self.rows
+            for column in self.columns
+        )  # fmt: skip
+
+    @property
     def measures(self) -> tuple[Column, ...]:
         """The columns that hold amounts."""
         return tuple(column for column in self.columns if column.measurable)
@@ -159,15 +187,6 @@ class Table:
         return next(iter(named or own or keys), None)
 
 
-def singular(word: str) -> str:
-    """One of several: `parcel` for `parcels`."""
-    if len(word) > 4 and word.endswith("ies"):
-        return word[:-3] + "y"
-    if len(word) > 4 and word.endswith(("sses", "shes", "ches", "xes")):
-        return word[:-2]
-    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")) else word
-
-
 def read_tables(description: str) -> list[Table]:
     """The tables in a tool's description; lines that are none are passed over."""
     tables: list[Table] = []
@@ -178,6 +197,28 @@ def read_tables(description: str) -> list[Table]:
             last = tables[-1]
             tables[-1] = Table(last.name, last.rows, (*last.columns, _column(found)))
     return [_with_references(table, tables) for table in tables]
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What stands in a task because tables, columns or values are called so."""
+
+    words: frozenset[str]
+    """The words of tables and columns, in the singular."""
+    values: tuple[str, ...]
+    """Values of several words, 'Hill Top' among them."""
+
+
+NO_NAMES = Names(frozenset(), ())
+
+
+def names_in(tables: list[Table]) -> Names:
+    """Everything that these tables name."""
+    columns = [column for table in tables for column in table.columns]
+    words = [word for table in tables for word in table.words]
+    words += [word for column in columns for word in name_words(column.name)]
+    values = {value for column in columns if column.groupable for value in column.values if " " in value}
+    return Names(frozenset(singular(word) for word in words), tuple(sorted(values, key=lambda item: -len(item))))
 
 
 def _column(found: re.Match[str]) -> Column:
