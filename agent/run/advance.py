@@ -37,7 +37,7 @@ from agent.run.completing import sources_of
 from agent.run.failing import one_sentence
 from agent.run.graph import RECURSION_LIMIT, AgentGraph
 from agent.run.lease import Lease, leased
-from agent.run.projection import closed_attempts, progress, step_event
+from agent.run.projection import closed_attempts, progress, step_event, with_closed
 from agent.run.state import RunState, plan_of
 from agent.run.tracing import RunTracing
 from agent.store.gateway import StaleLeaseError
@@ -81,6 +81,7 @@ class _Advance:
 
     def __post_init__(self) -> None:
         self.fence = self.lease.fence
+        self.put_plan: tuple[int, str] | None = None
         self.sink = self.app.exporter
         self.config: Any = {
             "configurable": {"thread_id": self.run.thread_id},
@@ -212,7 +213,9 @@ class _Advance:
             return
         records, project, run_id = self.app.records, self.run.project, self.run.run_id
         self._put_plan(plan)
-        for attempt in closed_attempts(state, records.attempts(project, run_id), self.app.now()):
+        attempts = records.attempts(project, run_id)
+        closed = closed_attempts(state, attempts, self.app.now())
+        for attempt in closed:
             records.finish_attempt(
                 project,
                 run_id,
@@ -231,9 +234,11 @@ class _Advance:
                     step_id=attempt.step_id,
                     once=f"failed:{attempt.plan_version}:{attempt.step_id}:{attempt.attempt}",
                 )
-        self._put_steps(plan, progress(run_id, plan, state, records.attempts(project, run_id)))
+        self._put_steps(plan, progress(run_id, plan, state, with_closed(attempts, closed)))
 
     def _put_plan(self, plan: Plan) -> None:
+        if (plan.version, plan.hash) == self.put_plan:
+            return
         self.app.records.put_plan(
             self.run.project,
             self.run.run_id,
@@ -249,13 +254,18 @@ class _Advance:
         )
         if self.run.plan_version != plan.version:
             self._update(plan_version=plan.version)
+        self.put_plan = (plan.version, plan.hash)
 
     def _put_steps(self, plan: Plan, steps: list[StepProgress]) -> None:
         records, project, run_id = self.app.records, self.run.project, self.run.run_id
-        before = {item.step_id: item.status for item in records.steps(project, run_id, plan.version)}
-        records.put_steps(project, run_id, plan.version, steps, fence=self.fence)
-        for item in steps:
-            event = step_event(before.get(item.step_id, StepStatus.PENDING), item)
+        before = {item.step_id: item for item in records.steps(project, run_id, plan.version)}
+        changed = [item for item in steps if before.get(item.step_id) != item]
+        if not changed:
+            return
+        records.put_steps(project, run_id, plan.version, changed, fence=self.fence)
+        for item in changed:
+            old = before.get(item.step_id)
+            event = step_event(old.status if old else StepStatus.PENDING, item)
             if event:
                 kind, text = event
                 self._event(kind, text, step_id=item.step_id, once=f"{kind}:{plan.version}:{item.step_id}")
@@ -279,6 +289,7 @@ class _Advance:
         self.tracing.ended(replace(ended, status=status, stop_reason=str(reason), error=columns.get("error")), at)
         self.sink.check()
         self._update(status=status, stop_reason=str(reason), finished_at=at, **columns)
+        self.app.records.ledger.put_draft(self.run.project, self.run.run_id, None, fence=self.fence)
         kind = {
             RunStatus.SUCCEEDED: EventKind.RUN_SUCCEEDED,
             RunStatus.CANCELLED: EventKind.RUN_CANCELLED,

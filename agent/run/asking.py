@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +12,7 @@ from langchain_core.callbacks import get_usage_metadata_callback
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
 
-from agent.models.client import ask_function, ask_turn
+from agent.models.client import ask_function, ask_text, ask_turn
 from agent.models.providers import Provider
 from agent.records import JsonObject
 from agent.run.meter import RunMeter
@@ -27,6 +28,27 @@ class Model:
     provider: Provider
 
 
+SHOWN_EVERY_SECONDS = 0.1
+
+
+@dataclass(slots=True)
+class Growing:
+    """A text that arrives in pieces and is shown at most ten times a second."""
+
+    show: Callable[[str], None]
+    clock: Callable[[], float] = time.monotonic
+    text: str = ""
+    shown_at: float = -SHOWN_EVERY_SECONDS
+
+    def add(self, piece: str) -> None:
+        """Take a piece."""
+        self.text += piece
+        now = self.clock()
+        if now - self.shown_at >= SHOWN_EVERY_SECONDS:
+            self.show(self.text)
+            self.shown_at = now
+
+
 @dataclass(frozen=True, slots=True)
 class RunModels:
     """The models of a run: one that plans, one that does everything else; often the same."""
@@ -35,6 +57,8 @@ class RunModels:
     executor: Model
     meter: RunMeter
     tracing: RunTracing
+    show: Callable[[str], None]
+    """Lets the answer be seen as far as it is written."""
 
     def ask(self, role: str, messages: Sequence[BaseMessage], function: JsonObject) -> str | JsonObject:
         """The function's arguments as the model gave them, or its prose if it called nothing."""
@@ -46,6 +70,14 @@ class RunModels:
         """One turn with these tools on offer."""
         with self._counted(role, messages):
             return ask_turn(self.executor.client, self.executor.provider, messages, [_offer(tool) for tool in tools])
+
+    def write(self, messages: Sequence[BaseMessage]) -> str:
+        """The final answer; everybody who watches the run sees it grow."""
+        model = self.executor
+        # A provider that reports no usage while it streams would leave the cost unknown.
+        show = Growing(self.show).add if model.provider.stream_options else None
+        with self._counted("synthesis", messages):
+            return str(ask_text(model.client, model.provider, messages, show).text).strip()
 
     @contextmanager
     def _counted(self, role: str, messages: Sequence[BaseMessage]) -> Iterator[None]:

@@ -50,7 +50,7 @@ def _answer(state: RunState, observations: list[JsonObject], deps: Deps) -> str:
         state["task"], (state.get("plan") or {}).get("goal", state["task"]), _step_reports(state), observations
     )
     with deps.tracing.part("answer", kind="answer"):
-        return str(patiently(lambda: deps.models.turn("synthesis", messages), deps.wait).text).strip()
+        return patiently(lambda: deps.models.write(messages), deps.wait)
 
 
 def _listing(observations: list[JsonObject]) -> str:

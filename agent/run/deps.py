@@ -28,6 +28,9 @@ class Models(Protocol):
     def turn(self, role: str, messages: Sequence[BaseMessage], tools: Sequence[Tool] = ()) -> AIMessage:
         """One turn with these tools on offer."""
 
+    def write(self, messages: Sequence[BaseMessage]) -> str:
+        """The final answer; everybody who watches the run sees it grow."""
+
 
 class Recorder(Protocol):
     """What a node tells the outside while it works; everything else is read off the checkpoints."""

@@ -50,6 +50,12 @@ def closed_attempts(state: RunState, attempts: list[StepAttempt], now: datetime)
     return closed
 
 
+def with_closed(attempts: list[StepAttempt], closed: list[StepAttempt]) -> list[StepAttempt]:
+    """The tries, those that are over now as they ended."""
+    ended = {(item.plan_version, item.step_id, item.attempt): item for item in closed}
+    return [ended.get((item.plan_version, item.step_id, item.attempt), item) for item in attempts]
+
+
 def _failures(attempts: list[StepAttempt], of: StepAttempt) -> int:
     """How many tries of the same step are already recorded as failed."""
     same = (item for item in attempts if (item.step_id, item.plan_version) == (of.step_id, of.plan_version))

@@ -26,8 +26,7 @@ def answer_directly(state: RunState, deps: Deps) -> RunState:
     """One answer, no plan, no tool."""
     with deps.tracing.part("answer", kind="answer"):
         messages = prompts.direct_messages(state["task"])
-        words = str(patiently(lambda: deps.models.turn("synthesis", messages), deps.wait).text).strip()
-    return {"answer": words}
+        return {"answer": patiently(lambda: deps.models.write(messages), deps.wait)}
 
 
 def think(state: RunState, deps: Deps) -> RunState:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
@@ -21,7 +22,7 @@ from opentelemetry import trace
 from opentelemetry.instrumentation.genai.langchain import LangChainInstrumentor
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor, TracerProvider
-from opentelemetry.sdk.trace.export import SpanExporter
+from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 from opentelemetry.sdk.trace.id_generator import IdGenerator, RandomIdGenerator
 from opentelemetry.trace import NonRecordingSpan, SpanContext, Status, StatusCode, TraceFlags
 
@@ -42,6 +43,47 @@ class Scope:
     def marked(self, **marks: str | int) -> Scope:
         """The same with further attributes."""
         return replace(self, marks={**self.marks, **marks})
+
+
+class _Gathering(SpanExporter):
+    """Hands spans on together: those of a part of a run when it ends, and none later than a moment after it ended.
+
+    Each writing counts the whole trace anew, so one for every span would cost more the longer a run is.
+    """
+
+    def __init__(self, sink: SpanExporter) -> None:
+        self._sink = sink
+        self._waiting: list[ReadableSpan] = []
+        self._since = 0.0
+        self._lock = threading.Lock()
+
+    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
+        """Take spans; hand all on if the first of them waits for long enough."""
+        with self._lock:
+            if not self._waiting:
+                self._since = time.monotonic()
+            self._waiting.extend(spans)
+            if any(_took_long(span) for span in spans) or time.monotonic() - self._since > MOMENT_SECONDS:
+                self._hand_on()
+        return SpanExportResult.SUCCESS
+
+    def hand_on(self) -> None:
+        """Write what waits."""
+        with self._lock:
+            self._hand_on()
+
+    def _hand_on(self) -> None:
+        if self._waiting:
+            self._sink.export(self._waiting)
+            self._waiting = []
+
+
+MOMENT_SECONDS = 0.5
+
+
+def _took_long(span: ReadableSpan) -> bool:
+    """Whether the span is a call that was worth waiting for: it is written at once, whatever comes after it."""
+    return ((span.end_time or 0) - (span.start_time or 0)) / 1e9 > MOMENT_SECONDS
 
 
 _scope: ContextVar[Scope | None] = ContextVar("plandeck_span_scope", default=None)
@@ -120,8 +162,9 @@ class RunTracing:
     def __init__(self, run: Run, sink: SpanExporter) -> None:
         self._run = run
         self._tracer = tracer()
+        self._spans = _Gathering(sink)
         self._scope = Scope(
-            sink,
+            self._spans,
             {
                 attributes.PROJECT: run.project,
                 attributes.RUN_ID: run.run_id,
@@ -144,6 +187,7 @@ class RunTracing:
                 yield
             finally:
                 otel_context.detach(token)
+                self._spans.hand_on()
 
     @contextmanager
     def part(self, name: str, *, kind: str, step: str | None = None, attempt: int = 0) -> Iterator[None]:
@@ -151,11 +195,14 @@ class RunTracing:
         marks: dict[str, str | int] = {}
         if step is not None:
             marks = {attributes.STEP_ID: step, attributes.ATTEMPT: attempt}
-        with (
-            _entered(_current(self._scope).marked(**marks)),
-            self._tracer.start_as_current_span(name, attributes={attributes.KIND: kind}),
-        ):
-            yield
+        try:
+            with (
+                _entered(_current(self._scope).marked(**marks)),
+                self._tracer.start_as_current_span(name, attributes={attributes.KIND: kind}),
+            ):
+                yield
+        finally:
+            self._spans.hand_on()
 
     @contextmanager
     def role(self, role: str) -> Iterator[None]:
@@ -176,6 +223,7 @@ class RunTracing:
                 attributes={attributes.KIND: "waiting", attributes.DECISION: str(request.decision)},
             )
         span.end(_nanoseconds(request.decided_at))
+        self._spans.hand_on()
 
     def ended(self, run: Run, at: datetime) -> None:
         """Write the run's own span, the root of its trace."""
@@ -189,6 +237,7 @@ class RunTracing:
         if run.status is RunStatus.FAILED:
             span.set_status(Status(StatusCode.ERROR, run.error or run.stop_reason or "failed"))
         span.end(_nanoseconds(at))
+        self._spans.hand_on()
 
 
 @contextmanager

@@ -136,7 +136,7 @@ class Plandeck:
         executor = Model(model, provider)
         meter = RunMeter(self.records.ledger, run, lease.fence, self._price_of(run))
         return Deps(
-            models=RunModels(executor, executor, meter, tracing),
+            models=RunModels(executor, executor, meter, tracing, partial(self._show, run, lease.fence)),
             registry=self.registry,
             recorder=RunRecorder(self, run, lease.fence),
             tracing=tracing,
@@ -148,6 +148,9 @@ class Plandeck:
             wait=partial(self.wait, self, run, stopping),
             pause=interrupt,
         )
+
+    def _show(self, run: Run, fence: int, text: str) -> None:
+        self.records.ledger.put_draft(run.project, run.run_id, text, fence=fence)
 
     def graph_for(self, deps: Deps, lease: Lease) -> AgentGraph:
         """The graph of one run."""

@@ -1,4 +1,4 @@
-"""What runs did and used up: each tool call before and after it is made, and a meter a run.
+"""What runs did and used up: each tool call before and after it is made, a meter a run, the answer being written.
 
 Both are written as things happen and not read off checkpoints: a call that a crash cut off counts, and is known.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import fields, replace
 
-from sqlalchemy import and_, case, func, insert, select, update
+from sqlalchemy import and_, case, delete, func, insert, select, update
 
 from agent.errors import NotFoundError
 from agent.records import CallState, Meter, ToolCall
@@ -104,6 +104,23 @@ class Ledger:
             return Meter(tool_calls=counted)
         stored = {field.name: row._mapping[field.name] for field in fields(Meter) if field.name != "tool_calls"}
         return Meter(**stored, tool_calls=counted)
+
+    def put_draft(self, project: str, run_id: str, text: str | None, *, fence: int | None = None) -> None:
+        """Keep the answer as far as it is written, for everybody who watches; None when it is complete."""
+        drafts = schema.drafts
+        with self._database.write() as connection:
+            lock_run(connection, project, run_id, fence)
+            if text is None:
+                connection.execute(delete(drafts).where(drafts.c.project == project, drafts.c.run_id == run_id))
+            else:
+                upsert(connection, drafts, {"project": project, "run_id": run_id, "text": text})
+
+    def draft(self, project: str, run_id: str) -> str | None:
+        """The answer as far as it is written; None when none is being written."""
+        drafts = schema.drafts.c
+        query = select(drafts.text).where(drafts.project == project, drafts.run_id == run_id)
+        with self._database.read() as connection:
+            return connection.scalar(query)
 
     def put_meter(self, project: str, run_id: str, meter: Meter, *, fence: int | None = None) -> None:
         """Keep what the run has used up. Tool calls are counted from the calls themselves."""

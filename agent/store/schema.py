@@ -243,6 +243,15 @@ meters = Table(
     _of_run(),
 )
 
+drafts = Table(
+    "answer_drafts",
+    metadata,
+    Column("project", Words, primary_key=True),
+    Column("run_id", Words, primary_key=True),
+    Column("text", Words, nullable=False),
+    _of_run(),
+)
+
 workers = Table(
     "workers",
     metadata,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import Any
@@ -41,7 +42,10 @@ class ScriptedTransport(httpx.BaseTransport):
             return httpx.Response(answer.status_code, content=answer.content, headers=answer.headers)
         if isinstance(answer, Exception):
             raise answer
-        return httpx.Response(200, json=_completion(kind, answer, body, self.prompt_tokens))
+        whole = _completion(kind, answer, body, self.prompt_tokens)
+        if body.get("stream"):
+            return httpx.Response(200, headers={"content-type": "text/event-stream"}, content=_streamed(whole))
+        return httpx.Response(200, json=whole)
 
     def calls(self, kind: str) -> int:
         """How often a function was offered ('' = none)."""
@@ -81,6 +85,19 @@ def _completion(kind: str, answer: Any, body: dict[str, Any], prompt_tokens: int
     }
 
 
+def _streamed(whole: dict[str, Any]) -> bytes:
+    """The same answer word by word, its usage in the last chunk."""
+    about = {key: whole[key] for key in ("id", "created", "model")} | {"object": "chat.completion.chunk"}
+    words = re.findall(r"\S+\s*", whole["choices"][0]["message"]["content"] or "")
+    deltas = [*({"content": word} for word in words), {}]
+    chunks = [
+        {**about, "choices": [{"index": 0, "delta": delta, "finish_reason": None if delta else "stop"}]}
+        for delta in deltas
+    ]
+    chunks.append({**about, "choices": [], "usage": whole["usage"]})
+    return "".join(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks).encode() + b"data: [DONE]\n\n"
+
+
 def scripted_chat(transport: ScriptedTransport) -> ChatOpenAI:
     """The real client over a scripted transport."""
     return ChatOpenAI(
@@ -89,4 +106,5 @@ def scripted_chat(transport: ScriptedTransport) -> ChatOpenAI:
         base_url="http://scripted.invalid/v1",
         http_client=httpx.Client(transport=transport),
         max_retries=0,
+        stream_usage=True,
     )

@@ -1,4 +1,4 @@
-"""The ledger of tool calls, and what a run has used up."""
+"""The ledger of tool calls, what a run has used up, and answers that are being written."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -46,4 +46,14 @@ def upgrade() -> None:
             ["project", "run_id"], ["runs.project", "runs.run_id"], name=op.f("fk_run_meters_runs")
         ),
         sa.PrimaryKeyConstraint("project", "run_id", name=op.f("pk_run_meters")),
+    )
+    op.create_table(
+        "answer_drafts",
+        sa.Column("project", sa.Text(), nullable=False),
+        sa.Column("run_id", sa.Text(), nullable=False),
+        sa.Column("text", sa.Text(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["project", "run_id"], ["runs.project", "runs.run_id"], name=op.f("fk_answer_drafts_runs")
+        ),
+        sa.PrimaryKeyConstraint("project", "run_id", name=op.f("pk_answer_drafts")),
     )
