@@ -25,6 +25,13 @@ LIMIT_WORDS = {
     "max_steps": "Steps in a plan",
     "tries_per_step": "Tries per step",
     "max_replans": "New plans after feedback or failure",
+    "max_iterations": "Rounds of planning in all",
+    "same_calls": "Calls with the same arguments",
+    "max_tool_calls": "Tool calls",
+    "max_llm_calls": "Model calls",
+    "wall_seconds": "Seconds of work, waiting aside",
+    "max_tokens": "Tokens",
+    "max_cost_usd": "Cost, dollars",
 }
 
 CELL_CHARACTERS = 40

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from agent.models.offline import executing, judging, planning, writing
+from agent.models.offline import executing, free, judging, planning, writing
 from agent.models.offline.request import ChatRequest
 from agent.models.offline.signals import NotUnderstoodError
 
@@ -43,6 +43,9 @@ def answer(request: ChatRequest) -> Answer:
             return Call(name, fixed)
     if request.json_wanted:
         return json.dumps(_as_json(request), ensure_ascii=False)
+    if len(request.functions) > 1:
+        look = free.next_look(request)
+        return Call(look["tool"], look["args"]) if look else free.answer(request)
     return _execute(request) if request.functions else _words(request)
 
 

@@ -37,6 +37,10 @@ class ChatRequest:
     """The arguments of the last function call in the conversation."""
     described: dict[str, str] = field(default_factory=dict)
     """Name to description of the functions that may be called."""
+    observations: tuple[str, ...] = ()
+    """What the calls of the conversation showed, in order."""
+    listed: dict[str, OfferedTool] | None = None
+    """The tools to plan with, where the system message lists none."""
 
     @classmethod
     def from_body(cls, body: dict[str, Any]) -> ChatRequest:
@@ -54,6 +58,7 @@ class ChatRequest:
             last_observation=_text(last["content"]) if last["role"] == "tool" else None,
             json_wanted=(body.get("response_format") or {}).get("type") in ("json_object", "json_schema"),
             last_arguments=_last_arguments(messages),
+            observations=tuple(_text(message["content"]) for message in messages if message["role"] == "tool"),
             described={
                 tool["function"]["name"]: tool["function"].get("description", "") for tool in body.get("tools") or []
             },
@@ -73,6 +78,8 @@ class ChatRequest:
     @property
     def tools(self) -> dict[str, OfferedTool]:
         """The tools that the system message lists."""
+        if self.listed is not None:
+            return self.listed
         parts = TOOL.split(self.system)[1:]
         listed = zip(parts[::2], parts[1::2], strict=True)
         return {name: _tool(name, text) for name, text in listed}
