@@ -4,7 +4,7 @@ SHELL := /usr/bin/env bash
 BIN := .venv/bin
 COMPILE := uv pip compile --quiet --universal --no-emit-index-url --no-header --no-annotate --python-version 3.11
 
-.PHONY: help setup run test local-model test-model check bench lock
+.PHONY: help setup run test local-model test-model check bench bench-agent lock
 
 help: ## Say what there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s  %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -31,6 +31,9 @@ check: .venv/.dev ## Lint, format, types, layers
 
 bench: setup ## Print how long starts and a run take
 	@$(BIN)/python scripts/bench.py
+
+bench-agent: setup ## Print the agent's own time a step, at 8 and 100 steps
+	@$(BIN)/python scripts/bench_agent.py
 
 lock: ## Resolve the locked versions anew (needs uv)
 	@$(COMPILE) --upgrade pyproject.toml --output-file requirements.lock
