@@ -23,7 +23,7 @@ from dashboard.runs.model import refusal
 
 TITLE_CHARACTERS = 120
 ROW_CHARACTERS = 60
-FINISHED_CHARACTERS = 26
+FINISHED_CHARACTERS = 29
 """What the narrow table shows whole; the cell would cut a longer one in the middle of a letter."""
 REASON_CHARACTERS = 60
 COUNT_WORDS = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten")

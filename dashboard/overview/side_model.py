@@ -67,7 +67,7 @@ def cost_today(seen: SideSeen) -> Figure:
 def cost_month(seen: SideSeen) -> Figure:
     """Money since the first of the month; made-up money only where none is real."""
     made_up = seen.month.all_illustrative
-    label = f"Made-up, {seen.now:%B}" if made_up else f"{seen.now:%B}"
+    label = f"Made-up, {seen.now:%b}" if made_up else f"{seen.now:%B}"
     return Figure(label, money(_amount(seen.month, made_up)), f"since 1{NBSP}{seen.now:%b}", _notes(seen.month))
 
 

@@ -30,7 +30,7 @@ from dashboard.services import services
 # While something moves, and to see whether something new came.
 POLL_SECONDS = 3
 QUIET_SECONDS = 20
-FINISHED_COLUMNS = (0.4, 4.8, 1.2, 1.3, 1.9, 1.6, 1.5)
+FINISHED_COLUMNS = (0.4, 4.3, 1.1, 1.0, 1.5, 1.2, 2.5)
 # A link to a page stands a little to the right of other text.
 BESIDE_LINK = "\u00a0\u00a0"
 NUMBERS = ("Computing", "Cost")

@@ -218,7 +218,7 @@ def _cost_context(seen: Observed) -> tuple[str, str | None]:
 def _tokens_context(seen: Observed) -> tuple[str, str | None]:
     usage, share = seen.usage, seen.planning_share
     if share:
-        over = seen.run.status.ended and over_planned(share)
+        over = seen.run.status.ended and seen.run.plan_version is not None and over_planned(share)
         return (f"{percent(share)} over-planned" if over else f"planning {percent(share)}"), PLANNING_HELP
     return _tokens_out(usage), None
 

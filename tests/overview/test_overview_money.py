@@ -37,7 +37,7 @@ def test_where_all_money_is_made_up_the_figure_says_so() -> None:
     assert made_up_today(offline) == ""
     assert cost_by_hour(offline)[-1] == 1.0
     month = cost_month(SEEN)
-    assert (month.label, month.value) == ("Made-up, November", "$0.0200")
+    assert (month.label, month.value) == ("Made-up, Nov", "$0.0200")
 
 
 def test_made_up_money_does_not_hide_that_the_real_cost_is_unknown() -> None:

@@ -23,15 +23,19 @@ def answer(request: ChatRequest) -> str:
     if not looks:
         return str(plan.get("message") or f"I am the offline model and find nothing to look at. {planning.REMEDY}")
     found = zip(looks, request.observations, strict=False)
-    return "\n\n".join(f"{look['description']}:\n\n{_shown(text)}" for look, text in found)
+    return "\n\n".join(_told(look["description"], text) for look, text in found)
 
 
-def _shown(observation: str) -> str:
-    """An observation with its number behind it; rows as they stand."""
+def _told(description: str, observation: str) -> str:
+    """What was looked for, the number of the observation, and what it showed, rows as a table."""
     number, _, text = observation.partition(" ")
     if not number.startswith("["):
-        return observation
-    return f"```\n{text}\n```\n{number}" if "\n" in text else f"{text} {number}"
+        return f"{description}: {observation}"
+    rows = [line.split(" | ") for line in text.splitlines()[1:]]
+    if not rows:
+        return f"{description}: {text} {number}"
+    lines = [rows[0], ["---"] * len(rows[0]), *rows[1:]]
+    return "\n".join([f"{description} {number}:", "", *(f"| {' | '.join(line)} |" for line in lines)])
 
 
 def _looks(request: ChatRequest, plan: dict[str, Any]) -> list[dict[str, Any]]:
