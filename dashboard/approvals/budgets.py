@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from agent.records import ApprovalRequest, Limits
-from dashboard.look.formats import money, percent, tokens
+from dashboard.look.formats import money, tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class BudgetRow:
     @property
     def sentence(self) -> str:
         """The line above its bar."""
-        return f"{self.used} of {self.limit} used, {percent(self.share)} · would become {self.raised}"
+        return f"{self.name}: {self.used} of {self.limit} used · raised it would be {self.raised}"
 
 
 def rows(request: ApprovalRequest, limits: Limits) -> tuple[BudgetRow, BudgetRow]:
@@ -63,6 +63,6 @@ def _share(used: Decimal, limit: Decimal) -> float:
 def explained() -> tuple[tuple[str, str], ...]:
     """What each button does."""
     return (
-        ("Raise the limits", "this run only, and it goes on where it stopped"),
+        ("Raise the limits", "for this run, which goes on where it stopped"),
         ("Stop here", "ends the run with what was found so far"),
     )

@@ -18,7 +18,7 @@ from dashboard.approvals.model import consequence
 from dashboard.look import places
 from dashboard.look.parts import TWO_TO_ONE, fact_list, gray, section, small, small_table, warn
 from dashboard.look.status import badge
-from dashboard.look.text import code, escape
+from dashboard.look.text import escape
 from dashboard.services import services
 
 EQUAL = (1, 1)
@@ -75,7 +75,7 @@ def _arguments(arguments: JsonObject) -> None:
         section("What it says")
         shown = calls.reading(arguments)
         if shown.facts:
-            fact_list({name: code(value) or gray("empty") for name, value in shown.facts})
+            fact_list({name: escape(value) or gray("empty") for name, value in shown.facts})
         for name, text in shown.texts:
             st.caption(escape(name))
             st.code(text, language=None, wrap_lines=True)
@@ -167,7 +167,9 @@ def _draft_key(request: ApprovalRequest) -> str:
 def edit_call(request: ApprovalRequest) -> CheckedCall:
     """The arguments as JSON beside what the tool says to them."""
     before: JsonObject = request.payload["arguments"]
-    st.caption("What you type stays in this tab until you approve or discard it. Numbers stay numbers, texts texts.")
+    st.caption(
+        "What you type stays in this tab until you approve or discard it. Types are kept: 1 is a number, “1” is a text."
+    )
     fields, result = st.columns((1.9, 1), gap="medium")
     field = f"call-arguments-{request.request_id}"
     # A field that is not on the page any more has lost its state; the draft has kept what it held.

@@ -96,25 +96,26 @@ def what_is_known(calls: list[ToolCall], request: ApprovalRequest) -> str:
 
 def explained(request: ApprovalRequest, *, goes_on: bool) -> tuple[tuple[str, str], ...]:
     """What each button under a call does; `goes_on` is whether the run does after a refusal."""
-    payload = request.payload
-    after = f"the run goes on without {payload['step_id']}" if goes_on else "the run ends"
     return (
-        ("Approve", f"calls {payload['tool']} once with exactly these arguments"),
-        ("Edit", "lets you change the arguments first"),
-        ("Send back", "the model tries again with your words"),
-        ("Reject", f"nothing is called and {after}"),
+        ("Approve", "calls it once with exactly these arguments"),
+        ("Edit", "changes them first"),
+        ("Send back", "lets the model try again"),
+        ("Reject", f"calls nothing, {refused(request, goes_on=goes_on)}"),
     )
 
 
 def explained_outcome(request: ApprovalRequest, *, goes_on: bool) -> tuple[tuple[str, str], ...]:
     """What each button under a call of which nobody knows whether it happened does."""
-    payload = request.payload
-    after = f"the run goes on without {payload['step_id']}" if goes_on else "the run ends"
     return (
         ("It happened", "counts as done with what you say"),
-        ("Call again", "calls it a second time"),
-        ("Leave it", f"not done, and {after}"),
+        ("Call again", "calls it once more"),
+        ("Leave it", f"counts as not done, {refused(request, goes_on=goes_on)}"),
     )
+
+
+def refused(request: ApprovalRequest, *, goes_on: bool) -> str:
+    """What becomes of the run after a no to one of its steps."""
+    return f"the run goes on without {request.payload['step_id']}" if goes_on else "the run ends"
 
 
 # --- editing

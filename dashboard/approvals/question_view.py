@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import streamlit as st
 
-from agent.records import ApprovalRequest, Decision, Run
+from agent.records import ApprovalRequest, Decision, Run, StepStatus
+from agent.run.policy import Refusal
 from dashboard.approvals import budgets, calls
 from dashboard.approvals.bars import explanation, with_words
 from dashboard.approvals.call_view import plan_of_run
 from dashboard.approvals.deciding import decide_now, note_key
 from dashboard.approvals.editing import pretty
 from dashboard.approvals.kinds import Asked, asked_for
-from dashboard.look.formats import plural
+from dashboard.look.formats import cut, plural
 from dashboard.look.parts import TWO_TO_ONE, meter, section, small_table
+from dashboard.look.status import badge
 from dashboard.look.text import escape, escape_lines
 from dashboard.services import services
 
@@ -46,7 +48,8 @@ def question_bar(request: ApprovalRequest) -> None:
     """A field for the answer."""
     key = note_key(request, Decision.RESPOND)
     st.text_area("Your answer", key=key, height=72)
-    with st.container(horizontal=True, horizontal_alignment="right"):
+    with st.container(horizontal=True, vertical_alignment="center"):
+        explanation([("Answer", "the same run goes on with it"), ("Reject", _after_no(request))])
         st.button(
             "Answer",
             type="primary",
@@ -58,6 +61,12 @@ def question_bar(request: ApprovalRequest) -> None:
         with_words(request, Decision.REJECT, "Reject", "Why? The person who asked will read it.", "close")
 
 
+def _after_no(request: ApprovalRequest) -> str:
+    """What becomes of the run when its question is rejected."""
+    goes_on = services().behaviour.refusal is Refusal.GO_ON
+    return calls.refused(request, goes_on=goes_on) if request.payload.get("step_id") else "ends the run"
+
+
 def show_budget(request: ApprovalRequest, run: Run) -> None:
     """What is used, what the limits are, and what they would be."""
     rows = budgets.rows(request, run.limits)
@@ -65,20 +74,29 @@ def show_budget(request: ApprovalRequest, run: Run) -> None:
         columns = st.columns(len(rows), gap="medium")
         for column, row in zip(columns, rows, strict=True):
             with column:
-                meter(row.share, f"{row.name}: {row.sentence}", over="The next model call would pass it." * row.reached)
+                meter(row.share, row.sentence, over="The next model call would pass it." * row.reached)
         st.caption(escape(_so_far(request, run)))
-    section("The limits")
+    _found(run)
+
+
+def _found(run: Run) -> None:
+    """What the steps showed so far: what the money was for."""
+    app = services()
+    plan = plan_of_run(run)
+    if plan is None:
+        return
+    section("Found so far")
     small_table(
         [
             {
-                "": f"**{row.name}**",
-                "Used": escape(row.used),
-                "Limit now": escape(row.limit),
-                "If you raise it": escape(row.raised),
+                "": f"**{escape(step.step_id)}**",
+                "Step": escape(plan.step(step.step_id).description),
+                "Status": badge(step.status),
+                "Result": escape(cut(str((step.result or {}).get("key_result") or ""), 160)) or "–",
             }
-            for row in rows
+            for step in app.records.steps(app.project, run.run_id, plan.version)
         ],
-        alt="Used, limit now, and limit if it is raised, of tokens and cost",
+        alt="Steps of the plan with status and result",
     )
 
 
@@ -88,7 +106,7 @@ def _so_far(request: ApprovalRequest, run: Run) -> str:
     said = [f"{plural(request.payload['used']['llm_calls'], 'model call')} so far"]
     if run.plan_version:
         steps = app.records.steps(app.project, run.run_id, run.plan_version)
-        done = sum(step.status == "completed" for step in steps)
+        done = sum(step.status is StepStatus.COMPLETED for step in steps)
         said.append(f"{done} of {plural(len(steps), 'step')} done")
     if meter_now.unpriced_calls:
         said.append(f"the price of {plural(meter_now.unpriced_calls, 'model call')} is unknown and not in the cost")

@@ -123,7 +123,7 @@ def show_request(request_id: str) -> None:
         _path(request, plan),
         kinds.title(request),
         badge=badge_of(kinds.status_look(request), _since(request)),
-        facts=f":material/person: {escape(model.facts(request, run, plan, now))}",
+        facts=_facts(request, run, model.facts(request, run, plan, now)),
         actions=partial(_head_actions, request),
     )
     said = refusal(request)
@@ -174,6 +174,13 @@ def _path(request: ApprovalRequest, plan: Plan | None) -> str:
     else:
         parts += [*filter(None, [escape(kinds.step_words(request) or "")]), code(f"sha256 {groups(request.hash)}")]
     return " · ".join(parts)
+
+
+def _facts(request: ApprovalRequest, run: Run, facts: str) -> str:
+    """Who and when, and the task where neither the headline nor the page says it."""
+    task = asked_for(request) in (Asked.CALL, Asked.OUTCOME, Asked.BUDGET)
+    line = f":material/person: {escape(facts)}"
+    return f"{line}  \n:material/flag: {escape(cut(run.task, 200))}" if task else line
 
 
 def _since(request: ApprovalRequest) -> str:

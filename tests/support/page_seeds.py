@@ -423,6 +423,45 @@ class Seeds:
         self.records.update_run(run.project, run_id, status=RunStatus.WAITING_HUMAN)
         return waits
 
+    def free(self, run_id: str = "r-0485", minutes_ago: float = 5, **changes: Any) -> Run:
+        """A run without a plan, as `auto` chose: three calls, of which the tool refused one, then the answer."""
+        run = self.run(run_id, minutes_ago, mode="auto", task="Which region sold most in 2026?")
+        self.event(run, EventKind.MODE_CHOSEN, "mode react: One look into the figures is enough.", run.created_at)
+        begin = run.created_at + timedelta(seconds=2)
+        for place, (sql, error) in enumerate(
+            [
+                ("SELECT region FROM sales", "sql_query: no column “region”; there are region_id, month, revenue."),
+                ("SELECT region_id, SUM(revenue) FROM sales GROUP BY 1", None),
+                ("SELECT name FROM regions WHERE id = 3", None),
+            ]
+        ):
+            self.made(
+                run, f"c{place + 1}", "sql_query", {"sql": sql}, started_at=begin + timedelta(seconds=3 * place),
+                error=error, state=CallState.CANCELLED if error else CallState.COMMITTED,
+                observation=None if error else {"text": "1 row: North 4,812,300", "data": None},
+            )  # fmt: skip
+        end = begin + timedelta(seconds=11)
+        self.model_call(run, "execution", begin, 2, None, 1_900, 120)
+        self.records.ledger.put_meter(
+            run.project, run_id, Meter(llm_calls=5, tokens=6_120, cost=2_400_000_000, active_ms=11_000)
+        )
+        ended: dict[str, Any] = {
+            "status": RunStatus.SUCCEEDED, "stop_reason": StopReason.COMPLETED, "finished_at": end,
+            "answer": "North sold most in 2026: $4,812,300 [2].",
+            "sources": (Source(2, "c2", "sql_query", "1 row: North 4,812,300"),),
+        }  # fmt: skip
+        return self.records.update_run(run.project, run_id, started_at=run.created_at, **{**ended, **changes})
+
+    def limited(self, run_id: str = "r-0486", minutes_ago: float = 30) -> Run:
+        """A run without a plan that made all the tool calls that it may."""
+        limits = Limits(max_tool_calls=3)
+        run = self.free(
+            run_id, minutes_ago, status=RunStatus.FAILED, stop_reason=StopReason.MAX_TOOL_CALLS, limits=limits,
+            error="The run made 3 tool calls, its limit.", answer="No answer was written. It found:\n\n- North [2]",
+        )  # fmt: skip
+        self.event(run, EventKind.RUN_FAILED, "run failed, max_tool_calls", self.ago(minutes_ago - 0.3))
+        return run
+
     def everything(self) -> None:
         self.rejected()
         self.failed()
