@@ -13,7 +13,6 @@ from dashboard.look.formats import money, tokens
 class BudgetRow:
     """One limit."""
 
-    name: str
     used: str
     limit: str
     raised: str
@@ -24,7 +23,7 @@ class BudgetRow:
     @property
     def sentence(self) -> str:
         """The line above its bar."""
-        return f"{self.name}: {self.used} of {self.limit} used · raised it would be {self.raised}"
+        return f"{self.used} of {self.limit} used · {self.raised} if you raise it"
 
 
 def rows(request: ApprovalRequest, limits: Limits) -> tuple[BudgetRow, BudgetRow]:
@@ -38,15 +37,13 @@ def rows(request: ApprovalRequest, limits: Limits) -> tuple[BudgetRow, BudgetRow
     )
     return (
         BudgetRow(
-            "Tokens",
             tokens(used["tokens"]),
-            tokens(before["max_tokens"]),
+            f"{tokens(before['max_tokens'])} tokens",
             tokens(raised["max_tokens"]),
             shares[0],
             shares[0] >= shares[1],
         ),
         BudgetRow(
-            "Cost",
             money(Decimal(used["cost_usd"])),
             money(Decimal(before["max_cost_usd"])),
             money(Decimal(raised["max_cost_usd"])),

@@ -84,7 +84,7 @@ def title(request: ApprovalRequest) -> str:
         case Asked.QUESTION:
             return str(payload.get("question") or "The agent asks something")
         case _:
-            return str(payload.get("task") or f"Run {request.run_id} waits")
+            return str(payload.get("task") or f"Run {request.run_id}")
 
 
 def button(request: ApprovalRequest) -> str:

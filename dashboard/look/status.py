@@ -96,7 +96,7 @@ LOOKS: dict[type[StrEnum], dict[StrEnum, Look]] = {
         CallState.COMMITTED: Look(Slot.GREEN, _DONE, "made"),
         CallState.UNKNOWN: Look(Slot.YELLOW, "help", "outcome unknown"),
         CallState.SIMULATED: Look(Slot.GRAY, "science", "simulated"),
-        CallState.CANCELLED: Look(Slot.RED, "error", "did not happen"),
+        CallState.CANCELLED: Look(Slot.RED, "error", "failed"),
         CallState.COMPENSATED: Look(Slot.GRAY, "undo", "undone"),
     },
     RequestStatus: {

@@ -38,19 +38,15 @@ def gauges(meter: Meter, limits: Limits, *, made_up: bool) -> tuple[Gauge, Gauge
     cost = made_up_money(meter.cost) if made_up and meter.cost else money(meter.cost)
     unknown = f" · {plural(meter.unpriced_calls, 'call')} without a price" if meter.unpriced_calls else ""
     return (
-        _gauge(meter.cost, most, f"of the {money(Decimal(limits.max_cost_usd))} budget · {cost}{unknown}"),
-        _gauge(
-            meter.tokens,
-            limits.max_tokens,
-            f"of {tokens(limits.max_tokens)} tokens · {tokens(meter.tokens)} as the run counts them",
-        ),
+        _gauge(meter.cost, most, f"{cost} of the {money(Decimal(limits.max_cost_usd))} budget", unknown),
+        _gauge(meter.tokens, limits.max_tokens, f"{tokens(meter.tokens)} of {tokens(limits.max_tokens)} tokens", ""),
     )
 
 
-def _gauge(used: int, most: int, words: str) -> Gauge:
+def _gauge(used: int, most: int, words: str, more: str) -> Gauge:
     share = used / most if most else 1.0
     left = "The limit is reached." if share >= 1 else f"{percent(1 - share)} are left; then the run asks."
-    return Gauge(share, f"{percent(share)} {words}", left if share >= NEAR else "")
+    return Gauge(share, f"{words}, {percent(share)}{more}", left if share >= NEAR else "")
 
 
 def counts(meter: Meter, limits: Limits) -> list[Count]:

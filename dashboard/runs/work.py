@@ -19,6 +19,8 @@ CALLS_SHOWN = 40
 def figures(seen: model.Observed) -> None:
     """The strip, with what is used of the limits."""
     frame = metric_strip(model.metrics(seen), key="strip")
+    if not seen.meter.llm_calls and seen.usage.calls:
+        return  # a run of a time when nothing was metered: what it used of its limits is not known
     made_up = bool(seen.usage.calls) and seen.usage.illustrative_calls == seen.usage.calls
     with frame:
         for column, gauge in zip(
@@ -86,8 +88,8 @@ def _table(rows: list[CallRow], alt: str) -> None:
 
 def _called(row: CallRow) -> str:
     of = "" if row.step_id == row.name else f" for {escape(row.step_id)}"
-    effect = f" · {look_of(row.effect).word}" if row.effect else ""
-    return f"{escape(row.tool)}{of}{gray(escape(effect))}  \n{gray(escape(row.arguments) or 'no arguments')}"
+    effect = f" {gray(escape(f'· {look_of(row.effect).word}'))}" if row.effect else ""
+    return f"{escape(row.tool)}{of}{effect}  \n{gray(escape(row.arguments) or 'no arguments')}"
 
 
 def plan_versions(seen: model.Observed) -> None:

@@ -90,7 +90,7 @@ def test_a_run_that_degraded_says_so() -> None:
 def test_what_is_used_stands_beside_its_limit() -> None:
     meter = Meter(llm_calls=9, tool_calls=4, tokens=20_000, cost=1_700_000_000_000, active_ms=25_200)
     cost, tokens = limits.gauges(meter, Limits(), made_up=False)
-    assert (round(cost.share, 2), text(cost.sentence)) == (0.85, "85 % of the $2.00 budget · $1.70")
+    assert (round(cost.share, 2), text(cost.sentence)) == (0.85, "$1.70 of the $2.00 budget, 85 %")
     assert text(cost.over) == "15 % are left; then the run asks."
     assert (tokens.share, tokens.over) == (0.1, "")
     assert [text(count.words) for count in limits.counts(meter, Limits())] == [
@@ -163,7 +163,7 @@ def test_calls_of_a_run_say_what_became_of_them() -> None:
     )
     assert [(row.name, row.step_id, row.look.word, row.shown, row.seconds) for row in rows] == [
         ("1", "s1", "made", "12 in stock", 2.0),
-        ("2", "s2", "did not happen", "late", 2.0),
+        ("2", "s2", "failed", "late", 2.0),
         ("3", "s2", "outcome unknown", "the line broke", None),
         ("4", "s3", "being made", "", 10.0),
     ]
@@ -181,7 +181,7 @@ def test_a_free_run_lists_every_call_that_was_asked_for(tmp_path) -> None:
             app.now(),
         )
     assert [(row.name, row.tool, row.arguments, row.look.word) for row in rows] == [
-        ("c1", "lookup", "nope", "did not happen"),
+        ("c1", "lookup", "nope", "failed"),
         ("c2", "lookup", "box", "failed"),
         ("c3", "note", "hello", "waits for a person"),
     ]
