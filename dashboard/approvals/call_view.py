@@ -83,7 +83,8 @@ def _arguments(arguments: JsonObject) -> None:
             st.markdown(gray("The tool is called without arguments."))
     with exact:
         section("Exact arguments")
-        st.code(pretty(arguments), language="json", wrap_lines=True)
+        # Without the colours of JSON, which are hard to read on a dark page.
+        st.code(pretty(arguments), language=None, wrap_lines=True)
 
 
 def _step(step: PlanStep) -> None:
