@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 from decimal import Decimal
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from agent.records import ApprovalRequest, JsonObject, Plan, PlanStep, Run, StepProgress, StepStatus
+from agent.records import ApprovalRequest, JsonObject, Meter, Plan, PlanStep, Run, StepProgress, StepStatus
 
 if TYPE_CHECKING:
     from agent.planning.parsing import ParsedPlan
@@ -58,8 +59,10 @@ def page_json(name: str, items: Sequence[JsonObject], next_cursor: str | None = 
     return {name: list(items), "next_cursor": next_cursor}
 
 
-def run_json(run: Run, *, plan: Plan | None, steps: Sequence[StepProgress], usage: UsageRow) -> JsonObject:
-    """A run with its current plan, each step of it with its progress."""
+def run_json(
+    run: Run, *, plan: Plan | None, steps: Sequence[StepProgress], usage: UsageRow, meter: Meter
+) -> JsonObject:
+    """A run with its current plan, each step of it with its progress, its limits and what it used up of them."""
     own = [item for item in steps if plan and item.plan_version == plan.version]
     return {
         "run_id": run.run_id,
@@ -85,12 +88,26 @@ def run_json(run: Run, *, plan: Plan | None, steps: Sequence[StepProgress], usag
         "steps_total": len(plan.steps) if plan else 0,
         "usage": usage_figures_json(usage),
         "cost_usd": dollars_json(usage.cost),
+        "limits": asdict(run.limits),
+        "meter": meter_json(meter),
         "answer": run.answer,
         "sources": [
             {"n": item.n, "step_id": item.step_id, "tool": item.tool, "text": item.text} for item in run.sources
         ],
         "degraded": run.degraded,
         "trace_id": run.trace_id,
+    }
+
+
+def meter_json(meter: Meter) -> JsonObject:
+    """What a run used up; cost is that of the calls whose price is known, made-up rates included."""
+    return {
+        "llm_calls": meter.llm_calls,
+        "tool_calls": meter.tool_calls,
+        "tokens": meter.tokens,
+        "cost_usd": dollars_json(meter.cost),
+        "unpriced_calls": meter.unpriced_calls,
+        "active_ms": meter.active_ms,
     }
 
 

@@ -141,6 +141,7 @@ def _ask(used: str, limits: Limits, now: Meter) -> AskError:
             "kind": str(RequestKind.QUESTION),
             "about": "budget",
             "question": f"{used}, and the next model call would pass the limit. Approve to raise the limits to {more}.",
+            "limits": {"max_tokens": limits.max_tokens, "max_cost_usd": limits.max_cost_usd},
             "used": {"tokens": now.tokens, "cost_usd": str(dollars(now.cost)), "llm_calls": now.llm_calls},
             "raise_to": {"max_tokens": raised.max_tokens, "max_cost_usd": raised.max_cost_usd},
         }
@@ -149,6 +150,4 @@ def _ask(used: str, limits: Limits, now: Meter) -> AskError:
 
 def raised_limits(limits: Limits) -> Limits:
     """The limits with twice the tokens and money."""
-    return replace(
-        limits, max_tokens=limits.max_tokens * 2, max_cost_usd=str((Decimal(limits.max_cost_usd) * 2).normalize())
-    )
+    return replace(limits, max_tokens=limits.max_tokens * 2, max_cost_usd=f"{Decimal(limits.max_cost_usd) * 2:f}")

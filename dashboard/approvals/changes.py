@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from agent.planning.changes import ChangeKind, StepChange, plan_changes
+from agent.planning.hashing import canonical_json
 from agent.records import JsonObject, JsonValue, Plan
 from dashboard.look.formats import plural
 
@@ -44,13 +46,17 @@ class ChangeRow:
     differences: tuple[Difference, ...] = ()
 
 
-def change_rows(old: Plan, new: Plan) -> list[ChangeRow]:
-    """Added, changed and removed steps, then the kept ones in one row."""
+def change_rows(old: Plan, new: Plan, done: Collection[str] = ()) -> list[ChangeRow]:
+    """Added, changed and removed steps, then the kept ones in one row, or two if some of them are done."""
     changes = plan_changes(old, new)
     rows = [_row(change, old, new) for change in changes if change.kind is not ChangeKind.KEPT]
     kept = [change.step_id for change in changes if change.kind is ChangeKind.KEPT]
-    if kept:
-        rows.append(ChangeRow(ChangeKind.KEPT, SIGNS[ChangeKind.KEPT], ", ".join(kept), "word for word"))
+    for steps, words in (
+        ([step for step in kept if step in done], "done, and not run again"),
+        ([step for step in kept if step not in done], "word for word"),
+    ):
+        if steps:
+            rows.append(ChangeRow(ChangeKind.KEPT, SIGNS[ChangeKind.KEPT], ", ".join(steps), words))
     return rows
 
 
@@ -65,12 +71,15 @@ def _row(change: StepChange, old: Plan, new: Plan) -> ChangeRow:
 def _differences(name: str, before: JsonValue, after: JsonValue) -> list[Difference]:
     if name != "args":
         return [_difference(FIELDS.get(name, name), before, after)]
-    olds: JsonObject = before or {}
-    news: JsonObject = after or {}
+    return [replace(part, field=f"argument {part.field}") for part in argument_differences(before or {}, after or {})]
+
+
+def argument_differences(before: JsonObject, after: JsonObject) -> list[Difference]:
+    """Each argument that is not on both sides, or not the same; `1` and `true` are told apart."""
     return [
-        _difference(f"argument {key}", olds.get(key), news.get(key))
-        for key in dict.fromkeys([*olds, *news])
-        if olds.get(key) != news.get(key) or (key in olds) != (key in news)
+        _difference(key, before.get(key), after.get(key))
+        for key in dict.fromkeys([*before, *after])
+        if (key in before) != (key in after) or canonical_json(before.get(key)) != canonical_json(after.get(key))
     ]
 
 

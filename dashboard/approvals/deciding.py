@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import streamlit as st
 
 from agent.errors import AgentError
-from agent.records import ApprovalRequest, Decision
+from agent.records import ApprovalRequest, Decision, JsonObject
 from dashboard.services import current_user, services
 
 NOTE = "decision-note"
@@ -20,9 +18,15 @@ def note_key(request: ApprovalRequest, decision: Decision) -> str:
     return f"{NOTE}-{decision}-{request.request_id}"
 
 
-def decide_now(request: ApprovalRequest, decision: Decision, plan: dict[str, Any] | None = None) -> None:
-    """A click on a button of the bar. It runs before the page is drawn again, so the page shows what came of it.
+def decide_now(
+    request: ApprovalRequest,
+    decision: Decision,
+    plan: JsonObject | None = None,
+    arguments: JsonObject | None = None,
+) -> None:
+    """A click on a button of the bar; an edit comes with the plan, or with the arguments of the call.
 
+    It runs before the page is drawn again, so the page shows what came of it.
     A second click, a second tab and a second person come too late; what the first said stays and the bar says so.
     """
     from agent.run.usecases import decide  # noqa: PLC0415 - pages are served while the agent is imported
@@ -36,7 +40,7 @@ def decide_now(request: ApprovalRequest, decision: Decision, plan: dict[str, Any
             hash=request.hash,
             by=current_user(),
             plan=plan,
-            value=said if decision is Decision.RESPOND else None,
+            value=said if decision is Decision.RESPOND else arguments,
             note=said,
         )
     except AgentError as error:

@@ -6,7 +6,7 @@ Edits live in these rows only. Nothing that comes from the store is ever written
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from agent.records import JsonObject, JsonValue, Plan, PlanStep
@@ -27,6 +27,8 @@ class Row:
     dependencies: tuple[int, ...] = ()
     """The `uid` of each row that comes before, so that renaming a step loses nothing."""
     acceptance_criteria: str = ""
+    done: bool = False
+    """Whether the step is done already: it stays as it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +52,10 @@ class Draft:
         return name if self.ids.count(name) == 1 else f"{name} (step {index + 1})"
 
 
-def begin(plan: Plan) -> Draft:
-    """The plan as rows."""
+def begin(plan: Plan, done: Collection[str] = ()) -> Draft:
+    """The plan as rows; `done` are the ids of steps that are done already."""
     uids = {step.id: uid for uid, step in enumerate(plan.steps)}
-    rows = tuple(_row(step, uids) for step in plan.steps)
+    rows = tuple(replace(_row(step, uids), done=step.id in done) for step in plan.steps)
     return Draft(rows, len(rows), plan.hash)
 
 
@@ -157,7 +159,7 @@ def changed(draft: Draft, plan: Plan) -> bool:
 
 
 def _bare(rows: Sequence[Row]) -> list[Row]:
-    return [replace(row, uid=0) for row in rows]
+    return [replace(row, uid=0, done=False) for row in rows]
 
 
 def pretty(value: JsonValue) -> str:

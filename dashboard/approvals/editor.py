@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 
 import streamlit as st
 
-from agent.records import ApprovalRequest, Plan
+from agent.records import ApprovalRequest, Plan, StepStatus
 from dashboard.approvals import editing
 from dashboard.approvals.editing import IN_WORDS, Draft, Row
+from dashboard.look.parts import gray, small
+from dashboard.look.status import badge
 from dashboard.look.text import escape
 
 FIELDS = ("id", "description", "tool", "args", "dependencies", "acceptance_criteria")
 
 
-def draft_of(request: ApprovalRequest, plan: Plan) -> Draft:
-    """The edits of this request in this browser tab; begun with the plan as it is."""
+def draft_of(request: ApprovalRequest, plan: Plan, done: Collection[str] = ()) -> Draft:
+    """The edits of this request in this browser tab; begun with the plan as it is, its done steps locked."""
     key = _draft_key(request)
     if key not in st.session_state:
-        st.session_state[key] = editing.begin(plan)
+        st.session_state[key] = editing.begin(plan, done)
     draft: Draft = st.session_state[key]
     return draft
 
@@ -32,10 +34,13 @@ def discard(request: ApprovalRequest) -> None:
             st.session_state.pop(_field_key(request, row, name), None)
 
 
-def edit(request: ApprovalRequest, plan: Plan, tools: list[str]) -> Draft:
+def edit(request: ApprovalRequest, plan: Plan, tools: list[str], done: Collection[str] = ()) -> Draft:
     """Draw the editor; the draft with everything that is typed so far."""
-    draft = draft_of(request, plan)
+    draft = draft_of(request, plan, done)
     for index, row in enumerate(draft.rows):
+        if row.done:
+            _done_row(row, index)
+            continue
         draft = editing.with_row(draft, _edit_row(request, row, draft, tools, index))
     st.session_state[_draft_key(request)] = draft
     st.button(
@@ -89,6 +94,13 @@ def _edit_row(request: ApprovalRequest, row: Row, draft: Draft, tools: list[str]
         dependencies=tuple(after),
         acceptance_criteria=criterion,
     )
+
+
+def _done_row(row: Row, index: int) -> None:
+    with st.container(border=True, horizontal=True, vertical_alignment="center"):
+        words = f"**{index + 1}. {escape(row.id)}** {escape(row.description)} {gray(escape(row.tool or 'in words'))}"
+        st.markdown(words, width="stretch")
+        st.markdown(small(f"{badge(StepStatus.COMPLETED)} :gray[stays as it is]"), width="content")
 
 
 def _row_head(request: ApprovalRequest, row: Row, index: int, count: int) -> None:

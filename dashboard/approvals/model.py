@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -17,7 +17,9 @@ from agent.records import (
     RequestKind,
     RequestStatus,
     Run,
+    StepStatus,
 )
+from dashboard.approvals import kinds
 from dashboard.look.formats import age, at_moment, cut, duration, moment, plural
 from dashboard.look.graph import Node
 from dashboard.look.status import AGENT, PERSON, Look, look_of
@@ -51,16 +53,10 @@ def headline(count: int) -> str:
     return f"{plural(count, 'request')} {'waits' if count == 1 else 'wait'} for you"
 
 
-def title(request: ApprovalRequest) -> str:
-    """What is asked, as a headline."""
-    payload = request.payload
-    if request.kind is RequestKind.QUESTION:
-        return str(payload.get("question") or "The agent asks something")
-    return str(payload.get("task") or f"Run {request.run_id} waits")
-
-
 def plan_of(request: ApprovalRequest) -> Plan | None:
     """The plan that is to be decided, as it was when the run stopped; as edited if it was edited."""
+    if request.kind is not RequestKind.PLAN:
+        return None
     payload = request.value if request.decision is Decision.EDIT else request.payload.get("plan")
     return Plan.from_json(payload) if payload else None
 
@@ -80,10 +76,12 @@ def waits(request: ApprovalRequest, now: datetime) -> str:
 def asked(request: ApprovalRequest, now: datetime) -> str:
     """The second line of an item: who asks, since when, how much."""
     plan = plan_of(request)
+    step = kinds.step_words(request)
     return " · ".join(
         [
             f"{request.requested_by} asked",
             waits(request, now),
+            *([f"{step} of the run" if step.startswith("call") else f"{step} of the plan"] if step else []),
             *([plural(len(plan.steps), "step"), f"plan version {plan.version}"] if plan else []),
         ]
     )
@@ -94,13 +92,14 @@ def was_cut(plan: Plan | None) -> bool:
     return plan is not None and any(repair.startswith("truncated") for repair in plan.repairs)
 
 
-def consequences(plan: Plan) -> list[Consequence]:
-    """What will happen after a yes, harmless to grave, counted by effect."""
-    counts = Counter(step.effect for step in plan.steps)
-    return [_consequence(effect, counts[effect]) for effect in Effect if counts[effect]]
+def consequences(plan: Plan, done: Collection[str] = ()) -> list[Consequence]:
+    """What will happen after a yes, harmless to grave, counted by effect; done steps do not happen again."""
+    counts = Counter(step.effect for step in plan.steps if step.id not in done)
+    return [consequence(effect, counts[effect]) for effect in Effect if counts[effect]]
 
 
-def _consequence(effect: Effect, count: int) -> Consequence:
+def consequence(effect: Effect, count: int) -> Consequence:
+    """What so many calls of an effect do."""
     one = count == 1
     words = {
         Effect.READ: f"{plural(count, 'step')} only {'reads' if one else 'read'}",
@@ -112,13 +111,13 @@ def _consequence(effect: Effect, count: int) -> Consequence:
     return Consequence(look_of(effect), words[effect], effect in (Effect.SEND_EXTERNAL, Effect.WRITE_SYSTEM))
 
 
-def nodes(plan: Plan) -> list[Node]:
-    """The plan as a graph by effect."""
-    return [_node(step) for step in plan.steps]
+def nodes(plan: Plan, done: Collection[str] = ()) -> list[Node]:
+    """The plan as a graph by effect; done steps say so."""
+    return [_node(step, done=step.id in done) for step in plan.steps]
 
 
-def _node(step: PlanStep) -> Node:
-    look = look_of(step.effect)
+def _node(step: PlanStep, *, done: bool) -> Node:
+    look = look_of(StepStatus.COMPLETED if done else step.effect)
     tool = step.tool or "in words"
     hover = [f"{step.id} {step.description}", f"{tool} · {look.word}"]
     if step.acceptance_criteria:
@@ -128,7 +127,7 @@ def _node(step: PlanStep) -> Node:
         look=look,
         second=f"{tool} · {look.word}",
         hover="\n".join(hover),
-        tinted=step.effect.gravity >= Effect.PUBLISH_INTERNAL.gravity,
+        tinted=done or step.effect.gravity >= Effect.PUBLISH_INTERNAL.gravity,
     )
 
 
@@ -168,9 +167,9 @@ def history(requests: Sequence[ApprovalRequest], run: Run, now: datetime) -> lis
 def _proposed(request: ApprovalRequest, run: Run, now: datetime) -> Happened:
     plan = plan_of(request)
     if plan is None:
-        return Happened(
-            look_of(request.kind), "The agent asked", f"{moment(request.requested_at, now)} · “{title(request)}”"
-        )
+        who = kinds.step_words(request) or "the agent"
+        what = f"{moment(request.requested_at, now)} · “{kinds.title(request)}”"
+        return Happened(kinds.look(request), f"{who[0].upper()}{who[1:]} asked", what)
     pending = request.status is RequestStatus.PENDING
     more = [moment(request.requested_at, now), planned_by(plan, run)]
     if plan.repairs:
@@ -184,16 +183,17 @@ def _decided(request: ApprovalRequest, now: datetime) -> Happened:
     more = moment(request.decided_at, now) if request.decided_at else ""
     if said:
         more += f" · “{cut(str(said), 300)}”"
-    return Happened(look_of(request.status), decided_words(request), more)
+    return Happened(kinds.status_look(request), decided_words(request), more)
 
 
 def decided_words(request: ApprovalRequest) -> str:
     """Who decided what: "li sent version 1 back"."""
     plan = plan_of(request)
-    what = (
-        f"version {plan.version}" if plan else "the question" if request.kind is RequestKind.QUESTION else "the request"
-    )
+    what = f"version {plan.version}" if plan else kinds.subject(request)
     who = request.decided_by or "Nobody"
+    special = kinds.decided(request)
+    if special:
+        return f"{who} {special}"
     match request.decision:
         case Decision.APPROVE:
             return f"{who} approved {what}"
@@ -202,7 +202,7 @@ def decided_words(request: ApprovalRequest) -> str:
         case Decision.REJECT:
             return f"{who} rejected {what}"
         case Decision.RESPOND:
-            return f"{who} answered {what}" if request.kind is RequestKind.QUESTION else f"{who} sent {what} back"
+            return f"{who} sent {what} back"
         case _:
             return f"{what[0].upper()}{what[1:]} is {look_of(request.status).word}: nobody has to decide it any more"
 
@@ -213,10 +213,12 @@ def bar_sentence(request: ApprovalRequest, now: datetime) -> str:
     return f"{decided_words(request)}{when}."
 
 
-def explained(plan: Plan) -> tuple[tuple[str, str], ...]:
+def explained(plan: Plan, done: Collection[str] = ()) -> tuple[tuple[str, str], ...]:
     """What each button of the bar does."""
+    left = sum(step.id not in done for step in plan.steps)
+    again = f", the {len(done)} done {'one' if len(done) == 1 else 'ones'} not again" if done else ""
     return (
-        ("Approve", f"runs exactly these {plural(len(plan.steps), 'step')} once"),
+        ("Approve", f"runs exactly these {plural(left, 'step')} once{again}"),
         ("Edit", f"makes version {plan.version + 1} and checks it"),
         ("Send back", "plans again with your note"),
         ("Reject", "ends the run"),

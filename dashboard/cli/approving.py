@@ -32,6 +32,7 @@ def approvals(
     """List approval requests; those that wait, oldest first, unless told otherwise."""
     from agent.records import RequestStatus
     from agent.shapes import approval_json, page_json
+    from dashboard.approvals.kinds import asked_for
 
     with open_stores(project) as stores:
         found = stores.records.requests(stores.project, status=_status(status), limit=limit + 1, before=before)
@@ -45,7 +46,7 @@ def approvals(
         [
             (
                 item.request_id,
-                item.kind,
+                asked_for(item),
                 item.status,
                 item.requested_by,
                 f"{item.requested_at:%d %b %H:%M}",
@@ -68,8 +69,13 @@ def decide(
     plan: Annotated[
         str | None, typer.Option("--plan", help="With edit: JSON file with the edited plan; - reads standard input.")
     ] = None,
-    value: Annotated[str | None, typer.Option("--value", help="With edit or respond: the answer as JSON.")] = None,
-    remark: Annotated[str | None, typer.Option("--note", help="The reason, or feedback to the planner.")] = None,
+    value: Annotated[
+        str | None,
+        typer.Option("--value", help="With edit: the arguments of the call as JSON; with respond: the answer as JSON."),
+    ] = None,
+    remark: Annotated[
+        str | None, typer.Option("--note", help="The reason, the answer, or what should be done differently, in words.")
+    ] = None,
     project: Project = None,
     json: Json = False,
 ) -> None:

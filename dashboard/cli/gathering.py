@@ -20,4 +20,10 @@ def run_document(stores: Stores | Plandeck, run: Run) -> JsonObject:
     if run.plan_version is not None:
         plan = records.plan(project, run.run_id, run.plan_version)
         steps = records.steps(project, run.run_id, run.plan_version)
-    return run_json(run, plan=plan, steps=steps or [], usage=stores.spans.run_usage(project, run.run_id))
+    return run_json(
+        run,
+        plan=plan,
+        steps=steps or [],
+        usage=stores.spans.run_usage(project, run.run_id),
+        meter=records.ledger.meter(project, run.run_id),
+    )

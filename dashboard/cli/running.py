@@ -26,9 +26,12 @@ def run(
     task: Annotated[str, typer.Argument(help="What the agent should find out or do, in a sentence.")],
     agent: Annotated[str, typer.Option("--agent", help="Which agent takes it.")] = "analyst",
     thread: Annotated[str | None, typer.Option("--thread", help="Id of the new thread; made up otherwise.")] = None,
-    mode: Annotated[str, typer.Option("--mode", help="How the agent works.")] = "plan_execute",
+    mode: Annotated[
+        str, typer.Option("--mode", help="How the agent works: plan_execute, react, direct, or auto, which chooses.")
+    ] = "plan_execute",
     approve_as: Annotated[
-        str | None, typer.Option("--approve-as", help="Approve the run's own requests in this person's name.")
+        str | None,
+        typer.Option("--approve-as", help="Approve the run's own plans and tool calls in this person's name."),
     ] = None,
     detach: Annotated[bool, typer.Option("--detach", help="Only queue it; a server or worker takes it.")] = False,
     project: Project = None,
@@ -126,15 +129,22 @@ def _status(word: str | None) -> RunStatus | None:
 
 
 def _follow(app: Plandeck, run_id: str, approve_as: str | None) -> Run:
-    """Advance a run until it ends or waits for somebody else."""
-    from agent.records import Decision, RequestKind
+    """Advance a run until it ends or waits for somebody else.
+
+    Plans and tool calls are approved; a question, a budget and a call of which nobody knows whether it happened need a
+    person who looks.
+    """
+    from agent.records import Decision
     from agent.run.usecases import decide, pending_request
     from agent.store.errors import AlreadyDecidedError
+    from dashboard.approvals.kinds import Asked, asked_for
 
     while True:
         current = settle(app, run_id)
         request = pending_request(app, run_id)
-        if current.status.ended or not approve_as or request is None or request.kind is RequestKind.QUESTION:
+        if current.status.ended or not approve_as or request is None:
+            return current
+        if asked_for(request) not in (Asked.PLAN, Asked.CALL):
             return current
         # Who decided first counts; the run goes on with that.
         with suppress(AlreadyDecidedError):
@@ -179,6 +189,6 @@ def answer_run(stores: Stores | Plandeck, run: Run, as_json: bool) -> None:
     if as_json:
         print_json(document)
         return
-    print_run(document)
+    print_run(document, stores.records.ledger.calls(stores.project, run.run_id))
     for request in stores.records.requests(stores.project, run_id=run.run_id, status=RequestStatus.PENDING):
         print_waiting(request)

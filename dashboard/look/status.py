@@ -12,6 +12,7 @@ from agent.checkpoints.records import ChangeKind, CheckpointStatus
 from agent.planning.changes import ChangeKind as StepChangeKind
 from agent.records import (
     AttemptStatus,
+    CallState,
     Effect,
     EventKind,
     PlanSource,
@@ -89,6 +90,14 @@ LOOKS: dict[type[StrEnum], dict[StrEnum, Look]] = {
         AttemptStatus.FAILED: Look(Slot.RED, "error", "failed"),
         AttemptStatus.INTERRUPTED: Look(Slot.GRAY, "replay", "cut off"),
         AttemptStatus.PAUSED: Look(Slot.YELLOW, _HAND, "waits for a person"),
+    },
+    CallState: {
+        CallState.INTENDED: Look(Slot.BLUE, _MOVING, "being made"),
+        CallState.COMMITTED: Look(Slot.GREEN, _DONE, "made"),
+        CallState.UNKNOWN: Look(Slot.YELLOW, "help", "outcome unknown"),
+        CallState.SIMULATED: Look(Slot.GRAY, "science", "simulated"),
+        CallState.CANCELLED: Look(Slot.RED, "error", "failed"),
+        CallState.COMPENSATED: Look(Slot.GRAY, "undo", "undone"),
     },
     RequestStatus: {
         RequestStatus.PENDING: Look(Slot.YELLOW, _HAND, "waits for you"),
@@ -170,6 +179,9 @@ TOOL_CALL = Look(Slot.GRAY, "build", "tool call")
 WARNING = Look(Slot.YELLOW, "warning", "warning")
 FORK = Look(Slot.VIOLET, "alt_route", "fork")
 NOT_DOABLE = Look(Slot.GRAY, "do_not_disturb_on", "can’t do this")
+REPLANNED = Look(Slot.GRAY, "replay", "planned anew")
+OUTCOME = Look(Slot.YELLOW, "quiz", "outcome unknown")
+BUDGET = Look(Slot.YELLOW, "payments", "budget")
 UNKNOWN_PRICE = Look(Slot.YELLOW, "help", "unknown price")
 
 

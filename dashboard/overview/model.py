@@ -17,6 +17,7 @@ from agent.records import (
     StepProgress,
     StepStatus,
 )
+from dashboard.approvals import kinds
 from dashboard.look.formats import UNKNOWN, age, cut, duration, money_apart, plural, short_moment
 from dashboard.look.status import NOT_DOABLE
 from dashboard.runs.model import refusal
@@ -166,26 +167,20 @@ def waiting_item(request: ApprovalRequest, now: datetime) -> WaitingItem:
     steps = plan.get("steps") or []
     waits = f"waits {age(request.requested_at, now)}"
     asked = f"{request.requested_by} asked"
-    if request.kind is RequestKind.QUESTION:
-        facts, button = f"{request.requested_by}’s run asks · {waits} · the run goes on with your answer", "Answer"
+    if kinds.asked_for(request) is kinds.Asked.QUESTION:
+        facts = f"{request.requested_by}’s run asks · {waits} · the run goes on with your answer"
     else:
-        facts = " · ".join([asked, waits, *([plural(len(steps), "step")] if steps else [])])
-        button = "Review plan" if request.kind is RequestKind.PLAN else "Review"
+        step = kinds.step_words(request)
+        facts = " · ".join([asked, waits, *([step] if step else []), *([plural(len(steps), "step")] if steps else [])])
     return WaitingItem(
         request_id=request.request_id,
         kind=request.kind,
-        title=cut(_asked(request), TITLE_CHARACTERS),
-        effect=_gravest(steps),
+        title=cut(kinds.title(request), TITLE_CHARACTERS),
+        effect=kinds.effect(request) or _gravest(steps),
         findings=_findings(plan),
         facts=facts,
-        button=button,
+        button=kinds.button(request),
     )
-
-
-def _asked(request: ApprovalRequest) -> str:
-    payload = request.payload
-    words = payload.get("question") if request.kind is RequestKind.QUESTION else payload.get("task")
-    return str(words or payload.get("task") or f"Run {request.run_id}")
 
 
 def _gravest(steps: Sequence[JsonObject]) -> Effect | None:

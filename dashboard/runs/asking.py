@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent.errors import NotFoundError
-from agent.records import Artifact, Run, RunStatus
+from agent.records import Artifact, Plan, Run, RunStatus, StepProgress
 from dashboard.runs.happened import PARTS, Part
 from dashboard.runs.model import ListRow, Observed, list_row
+from dashboard.runs.modes import taken
 from traces.usage import UsageQuery, planning_share
 
 if TYPE_CHECKING:
+    from agent.run.free_calls import FreeCall
     from agent.run.usecases import Plandeck
 
 LISTED = 25
@@ -26,22 +28,37 @@ def observe(app: Plandeck, run_id: str) -> Observed:
     filters = {"run": [run_id]}
     roles = app.spans.usage(UsageQuery(app.project, by=("role",), filters=filters))
     by_step = app.spans.usage(UsageQuery(app.project, by=("step",), filters=filters))
+    events = app.records.events(app.project, run_id)
+    plans = app.records.plans(app.project, run_id)
     return Observed(
         run=run,
         plan=plan,
         now=app.now(),
         usage=app.spans.run_usage(app.project, run_id),
         steps=app.records.steps(app.project, run_id, run.plan_version) if plan else (),
-        attempts=[
-            attempt for attempt in app.records.attempts(app.project, run_id) if attempt.plan_version == run.plan_version
-        ],
+        attempts=app.records.attempts(app.project, run_id),
         requests=sorted(app.records.requests(app.project, run_id=run_id), key=lambda request: request.requested_at),
-        events=app.records.events(app.project, run_id),
+        events=events,
         artifacts=app.records.artifacts(app.project, run_id),
         by_step={row.group["step"]: row for row in by_step if row.group["step"]},
         computing=_computing(app, [run]).get(run_id),
         planning_share=planning_share(roles),
+        meter=app.records.ledger.meter(app.project, run_id),
+        calls=app.records.ledger.calls(app.project, run_id),
+        asked_calls=_asked_calls(app, run) if plan is None and taken(run, events).free else (),
+        plans=plans,
+        progress_of=_progress_of(app, run_id, plans) if len(plans) > 1 else {},
     )
+
+
+def _asked_calls(app: Plandeck, run: Run) -> list[FreeCall]:
+    from agent.run.free_calls import free_calls_of  # noqa: PLC0415 - pages are served while the agent is imported
+
+    return free_calls_of(app, run)
+
+
+def _progress_of(app: Plandeck, run_id: str, plans: Sequence[Plan]) -> dict[int, list[StepProgress]]:
+    return {plan.version: app.records.steps(app.project, run_id, plan.version) for plan in plans}
 
 
 def parts(app: Plandeck, run_id: str) -> list[Part]:

@@ -9,15 +9,18 @@ from datetime import datetime, timedelta
 from agent.records import (
     ApprovalRequest,
     AttemptStatus,
+    PlanStep,
     RequestKind,
     RequestStatus,
     RunStatus,
     StepAttempt,
     StepStatus,
 )
+from dashboard.approvals.kinds import Asked, asked_for
 from dashboard.look.formats import duration, short_moment, stamp
 from dashboard.look.status import Slot, look_of
 from dashboard.look.timeline import PERSON_LANE, Bar, Timeline
+from dashboard.runs.free import free_timeline
 from dashboard.runs.model import Observed, refusal, time_of, wait_end
 
 PLANNING = "planning"
@@ -43,14 +46,16 @@ def timeline(seen: Observed, parts: Sequence[Part] = ()) -> Timeline | None:
     if seen.run.started_at is None:
         return None
     until = max(seen.run.finished_at or seen.now, seen.run.started_at)
+    if seen.free:
+        return free_timeline(seen, _waits(seen, until), until)
     waits = _waits(seen, until)
-    planned = _worked(_planning(seen, until), parts)
-    bars = [*planned, *_tries(seen), *_worked(_answer(seen, until), parts)]
+    tries = _tries(seen)
+    bars = [*_worked(_planning(seen, until), parts), *tries, *_worked(_answer(seen, until), parts)]
     used = {bar.lane for bar in bars}
     lanes = [
         *([PLANNING] if PLANNING in used else []),
         *([PERSON_LANE] if waits else []),
-        *(_lane(seen, step.id) for step in (seen.plan.steps if seen.plan and seen.attempts else ())),
+        *_step_lanes(seen, tries),
         *([ANSWER] if ANSWER in used else []),
     ]
     if not lanes:
@@ -59,8 +64,20 @@ def timeline(seen: Observed, parts: Sequence[Part] = ()) -> Timeline | None:
 
 
 def _lane(seen: Observed, step_id: str) -> str:
-    step = seen.plan.step(step_id) if seen.plan else None
+    step = _step(seen, step_id)
     return f"{step_id} {step.tool or 'in words'}" if step else step_id
+
+
+def _step(seen: Observed, step_id: str) -> PlanStep | None:
+    """The step in the newest version that has it."""
+    plans = [*([seen.plan] if seen.plan else []), *reversed(seen.plans)]
+    return next((step for plan in plans for step in plan.steps if step.id == step_id), None)
+
+
+def _step_lanes(seen: Observed, tries: list[Bar]) -> list[str]:
+    """A lane for each step of the plan, and for each that was tried in an older version only."""
+    current = [_lane(seen, step.id) for step in (seen.plan.steps if seen.plan and seen.attempts else ())]
+    return list(dict.fromkeys([*(bar.lane for bar in tries if bar.lane not in current), *current]))
 
 
 def _worked(bars: list[Bar], parts: Sequence[Part]) -> list[Bar]:
@@ -110,7 +127,8 @@ def _planning(seen: Observed, until: datetime) -> list[Bar]:
     """Planning went on from the start, or from a plan that was sent back, to the next request."""
     bars: list[Bar] = []
     begin = seen.run.started_at
-    for request in seen.requests:
+    for request in filter(_by_the_planner, seen.requests):
+        begin = begin or _planned_anew(seen, request)
         if begin is not None and request.requested_at >= begin:
             version = (request.payload.get("plan") or {}).get("version")
             label = f"plan v{version}" if version else "question"
@@ -132,6 +150,17 @@ def _end_of_planning(seen: Observed) -> tuple[Slot, str]:
     return (Slot.GRAY if seen.run.status.ended else Slot.BLUE), PLANNING
 
 
+def _by_the_planner(request: ApprovalRequest) -> bool:
+    """Whether planning led to the request, and not the work on a step."""
+    return asked_for(request) in (Asked.PLAN, Asked.QUESTION) and not request.payload.get("step_id")
+
+
+def _planned_anew(seen: Observed, request: ApprovalRequest) -> datetime | None:
+    """When the run began to plan anew by itself: after the last try before the request."""
+    ends = [attempt.finished_at for attempt in seen.attempts if attempt.finished_at]
+    return max((end for end in ends if end <= request.requested_at), default=None)
+
+
 def _planned(start: datetime, end: datetime, slot: Slot, label: str) -> Bar:
     return Bar(PLANNING, start, end, slot, label, _hover(label, start, end))
 
@@ -141,7 +170,7 @@ def _tries(seen: Observed) -> list[Bar]:
 
 
 def _belongs(seen: Observed, attempt: StepAttempt) -> bool:
-    return seen.plan is not None and any(step.id == attempt.step_id for step in seen.plan.steps)
+    return _step(seen, attempt.step_id) is not None
 
 
 def _try(seen: Observed, attempt: StepAttempt) -> Bar:
@@ -152,7 +181,7 @@ def _try(seen: Observed, attempt: StepAttempt) -> Bar:
     label = f"try {attempt.attempt}" if attempt.attempt > 1 else ""
     if attempt.status in (AttemptStatus.FAILED, AttemptStatus.INTERRUPTED):
         label = look.word
-    step = seen.plan.step(attempt.step_id) if seen.plan else None
+    step = _step(seen, attempt.step_id)
     took = duration(time) if time is not None else "time unknown"
     words = [
         f"{attempt.step_id} {step.description if step else ''}",

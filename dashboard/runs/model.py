@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from agent.records import (
     ApprovalRequest,
     Artifact,
     AttemptStatus,
+    Decision,
     EventKind,
+    Meter,
+    Mode,
     Plan,
     PlanStep,
     RequestKind,
@@ -22,13 +26,19 @@ from agent.records import (
     StepProgress,
     StepStatus,
     StopReason,
+    ToolCall,
 )
+from dashboard.approvals.kinds import Asked, asked_for, decided
 from dashboard.look.formats import age, at_moment, cut, duration, moment, money, percent, plural, tokens
 from dashboard.look.graph import Node
 from dashboard.look.metric import PLANNING_HELP, Metric
 from dashboard.look.status import NOT_DOABLE, Look, look_of
+from dashboard.runs import modes
 from traces.records import UsageRow
 from traces.usage import over_planned
+
+if TYPE_CHECKING:
+    from agent.run.free_calls import FreeCall
 
 LIVE_SECONDS = 1.0
 WAITING_SECONDS = 3.0
@@ -48,7 +58,7 @@ class Observed:
     """Of the whole run."""
     steps: Sequence[StepProgress] = ()
     attempts: Sequence[StepAttempt] = ()
-    """Of the current plan version, in the order in which they began."""
+    """Of all plan versions, in the order in which they began."""
     requests: Sequence[ApprovalRequest] = ()
     """Oldest first."""
     events: Sequence[RunEvent] = ()
@@ -57,6 +67,20 @@ class Observed:
     planning_share: float | None = None
     computing: timedelta | None = None
     """How long the parts of the run worked that ended; None before one did."""
+    meter: Meter = field(default_factory=Meter)
+    calls: Sequence[ToolCall] = ()
+    """Every tool call, in order."""
+    asked_calls: Sequence[FreeCall] = ()
+    """What the model of a run without a plan asked for, in order."""
+    plans: Sequence[Plan] = ()
+    """All versions, oldest first."""
+    progress_of: Mapping[int, Sequence[StepProgress]] = field(default_factory=dict)
+    """How far the steps of each version came, where there are several."""
+
+    @property
+    def free(self) -> bool:
+        """Whether the run works without a plan."""
+        return self.plan is None and modes.taken(self.run, self.events).free
 
     @property
     def pending(self) -> ApprovalRequest | None:
@@ -92,6 +116,8 @@ class StepRow:
     tokens: int | None
     cost: int | None
     """Pico-dollars."""
+    waits: bool = False
+    """Whether it waits for a person in the middle."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +166,8 @@ def signature(seen: Observed) -> tuple[object, ...]:
         len(seen.artifacts),
         tuple((step.step_id, step.status, step.attempts) for step in seen.steps),
         int(seen.now.timestamp() // REDRAWN_SECONDS) if grows else 0,
+        tuple((call.number, call.state) for call in seen.calls),
+        seen.run.limits,
     )
 
 
@@ -157,7 +185,7 @@ def metrics(seen: Observed) -> list[Metric]:
     """The strip: steps, computing, people, cost, tokens."""
     until = seen.run.finished_at or seen.now
     return [
-        Metric("Steps done", _steps_done(seen), _steps_context(seen)),
+        _calls_metric(seen) if seen.free else Metric("Steps done", _steps_done(seen), _steps_context(seen)),
         Metric(
             "Computing",
             duration(seen.computing),
@@ -168,6 +196,12 @@ def metrics(seen: Observed) -> list[Metric]:
         Metric("Cost", money(seen.usage.cost), *_cost_context(seen)),
         Metric("Tokens", tokens(seen.usage.tokens), *_tokens_context(seen)),
     ]
+
+
+def _calls_metric(seen: Observed) -> Metric:
+    """In place of steps, for a run without a plan."""
+    asking = seen.pending.payload.get("step_id") if seen.pending else None
+    return Metric("Calls made", str(len(seen.calls)), f"{cut(str(asking), 10)} waits" if asking else "no plan")
 
 
 def _steps_done(seen: Observed) -> str:
@@ -187,6 +221,8 @@ def _steps_context(seen: Observed) -> str:
         return f"{cut(running[0], 10)} runs"
     if blocked:
         return f"{cut(blocked[0], 8)} blocked"
+    if seen.pending and seen.pending.payload.get("step_id"):
+        return f"{cut(str(seen.pending.payload['step_id']), 10)} waits"
     if all(status is StepStatus.COMPLETED for status in statuses.values()):
         return "all criteria met"
     if seen.pending:
@@ -237,18 +273,30 @@ def step_rows(seen: Observed) -> list[StepRow]:
 def _step_row(seen: Observed, step: PlanStep) -> StepRow:
     progress = seen.progress.get(step.id)
     usage = (seen.by_step or {}).get(step.id)
-    tried = [attempt for attempt in seen.attempts if attempt.step_id == step.id]
+    tried = tries_of(seen, step.id)
+    counted = sum(attempt.status is not AttemptStatus.PAUSED for attempt in tried)
+    asking = seen.pending.payload.get("step_id") if seen.pending else None
     spent = [time_of(attempt, seen.now) for attempt in tried]
     known = [time for time in spent if time is not None]
     return StepRow(
         step=step,
         status=seen.status_of(step.id),
         error=progress.error if progress else None,
-        tries=len(tried) or None,
+        tries=counted or None,
         seconds=sum(known, timedelta(0)).total_seconds() if tried and len(known) == len(tried) else None,
         tokens=usage.tokens if usage else None,
         cost=usage.cost if usage else None,
+        waits=asking == step.id,
     )
+
+
+def tries_of(seen: Observed, step_id: str) -> list[StepAttempt]:
+    """The tries of a step as it stands in the current version: older ones belong to what it was before."""
+    tried = [attempt for attempt in seen.attempts if attempt.step_id == step_id]
+    progress = seen.progress.get(step_id)
+    if progress and progress.attempts:
+        return tried[-progress.attempts :]
+    return [attempt for attempt in tried if attempt.plan_version == seen.run.plan_version]
 
 
 def time_of(attempt: StepAttempt, now: datetime) -> timedelta | None:
@@ -282,6 +330,7 @@ def facts(seen: Observed) -> str:
     parts = [
         f"{run.requested_by} asked {at_moment(run.created_at, seen.now)}",
         f"agent {run.agent} {run.agent_version}",
+        modes.words(run, seen.events),
         f"model {run.model}",
         *([f"plan version {run.plan_version}"] if run.plan_version else []),
     ]
@@ -297,12 +346,21 @@ def _decision_words(request: ApprovalRequest, now: datetime) -> str:
     return f"{word} by {request.decided_by} {at_moment(request.decided_at, now)}"
 
 
+_RAISE = "Raise {} in the limits of agent {{agent}}"
 REMEDIES = {
     StopReason.STEP_BLOCKED: "The step below names its last error; start the task again with more precise words.",
-    StopReason.MAX_STEPS: "Ask for less in one task, or split it.",
+    StopReason.MAX_STEPS: f"{_RAISE.format('max_steps')}, ask for less in one task, or split it.",
+    StopReason.MAX_ITERATIONS: f"{_RAISE.format('max_iterations')}, or say in the task when it is enough.",
+    StopReason.MAX_TOOL_CALLS: f"{_RAISE.format('max_tool_calls')}, or ask for less in one task.",
+    StopReason.MAX_LLM_CALLS: f"{_RAISE.format('max_llm_calls')}, or ask for less in one task.",
+    StopReason.LOOP: f"{_RAISE.format('same_calls')} only if the repetition makes sense; else say what to look at.",
+    StopReason.TIMEOUT: f"{_RAISE.format('wall_seconds')}, or ask for less in one task.",
+    StopReason.BUDGET: f"{_RAISE.format('max_tokens or max_cost_usd')}, or ask for less in one task.",
+    StopReason.NO_PROGRESS: "The planner had nothing new to try: start the task again and say what it lacks.",
+    StopReason.POLICY_DENIED: "The policy of agent {agent} does not allow it; its owner can change that.",
     StopReason.EMPTY_PLAN: "Say in the task what the result should be, then start it again.",
     StopReason.INVALID_PLAN: "Say in the task what the result should be, then start it again.",
-    StopReason.MAX_REPLANS: "Start the task again and say in it what you told the planner.",
+    StopReason.MAX_REPLANS: f"{_RAISE.format('max_replans')}, or start again and say what stood in the way.",
     StopReason.ERROR: "Once the cause is gone, plandeck resume goes on from the last checkpoint; done steps stay done.",
 }
 
@@ -356,17 +414,37 @@ def ending(seen: Observed) -> Ending | None:
         rejected = run.stop_reason == StopReason.REJECTED
         who = next((request.decided_by for request in reversed(seen.requests) if request.decided_by), None)
         by = who if rejected else run.cancelled_by
-        title = f"{by or 'Somebody'} {'rejected the plan' if rejected else 'cancelled the run'}."
+        title = f"{by or 'Somebody'} {_refused(seen) if rejected else 'cancelled the run'}."
         reason = f"The reason: {run.error}" if rejected and run.error else ""
         return Ending(False, title, " ".join(filter(None, [reason, kept])))
-    reason = run.error or f"It stopped: {(run.stop_reason or 'no reason is known').replace('_', ' ')}."
+    reason = _stopped_at_budget(seen) or run.error or _without_words(run)
     remedy = REMEDIES.get(StopReason(run.stop_reason), "") if run.stop_reason in set(StopReason) else ""
-    return Ending(True, reason, " ".join(filter(None, [kept, remedy])))
+    return Ending(True, reason, " ".join(filter(None, [kept, remedy.format(agent=run.agent)])))
+
+
+def _without_words(run: Run) -> str:
+    return f"It stopped: {(run.stop_reason or 'no reason is known').replace('_', ' ')}."
+
+
+def _refused(seen: Observed) -> str:
+    """What a person said no to."""
+    last = next((request for request in reversed(seen.requests) if request.decision is Decision.REJECT), None)
+    return (last and decided(last)) or "rejected the plan"
+
+
+def _stopped_at_budget(seen: Observed) -> str | None:
+    """Who did not raise the budget, and why; None for a run that did not end so."""
+    if seen.run.stop_reason != StopReason.BUDGET:
+        return None
+    asked = [request for request in seen.requests if asked_for(request) is Asked.BUDGET and request.decided_by]
+    return f"{asked[-1].decided_by} stopped the run at its budget: {asked[-1].note}" if asked else None
 
 
 def _kept(seen: Observed) -> str:
     rows = step_rows(seen)
     done = sum(row.status is StepStatus.COMPLETED for row in rows)
+    if seen.free:
+        return f"What {plural(len(seen.calls), 'call')} showed is kept." if seen.calls else ""
     if not rows or not done:
         return "No step was done."
     files = f", and {plural(len(seen.artifacts), 'file')}" if seen.artifacts else ""
@@ -382,6 +460,14 @@ def undone(seen: Observed) -> list[str]:
     ]
 
 
+MOVING = {
+    Mode.PLAN_EXECUTE: "The model proposes a plan; nothing runs before a person approves it.",
+    Mode.AUTO: "The model chooses how to go about the task; nothing but reading runs without a person.",
+    Mode.REACT: "The model looks with tools until it can answer; anything but reading waits for a person first.",
+    Mode.DIRECT: "The model answers.",
+}
+
+
 def moving(seen: Observed) -> str | None:
     """What happens at this moment, for a run without a plan to look at."""
     match seen.status:
@@ -391,7 +477,9 @@ def moving(seen: Observed) -> str | None:
         case RunStatus.QUEUED:
             return f"Waits for a worker, since {age(seen.run.created_at, seen.now)}."
         case RunStatus.PLANNING:
-            return "The model proposes a plan; nothing runs before a person approves it."
+            return MOVING[modes.taken(seen.run, seen.events).mode]
+        case RunStatus.EXECUTING if seen.free:
+            return MOVING[modes.taken(seen.run, seen.events).mode]
         case _:
             return None
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from agent.errors import AgentError
-from agent.records import RequestKind, RunStatus
+from agent.records import AttemptStatus, RunStatus
+from dashboard.approvals import kinds
 from dashboard.look import places
 from dashboard.look.colours import palette
 from dashboard.look.figures import show_figure
@@ -23,7 +24,6 @@ from dashboard.look.parts import (
     gray,
     guarded,
     head,
-    metric_strip,
     section,
     small,
     small_table,
@@ -35,6 +35,7 @@ from dashboard.runs import asking, charts, model
 from dashboard.runs.happened import timeline
 from dashboard.runs.sources import numbers, told
 from dashboard.runs.start import prefill, start_box
+from dashboard.runs.work import figures, free_steps, mode_line, plan_versions, tool_calls
 from dashboard.services import current_user, services
 
 if TYPE_CHECKING:
@@ -70,23 +71,28 @@ def show_run(run_id: str) -> None:
         facts=f":material/person: {escape(model.facts(seen))}",
         actions=partial(_actions, seen),
     )
+    mode_line(seen)
     _strip(seen)
     with st.container(key="result"):  # always there, so that nothing below it moves when it fills
         _result(seen)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         section("As it happened")
         st.space("stretch")
-        drawn = st.segmented_control(
-            "Drawing",
-            ["Timeline", "Graph"],
-            default="Timeline",
-            required=True,
-            key="drawing",
-            label_visibility="collapsed",
-        )
+        drawn = None if seen.free else _which_drawing()
     _details(seen, drawn == "Graph")
     if run.status.ended:
         _previews(seen)
+
+
+def _which_drawing() -> str | None:
+    return st.segmented_control(
+        "Drawing",
+        ["Timeline", "Graph"],
+        default="Timeline",
+        required=True,
+        key="drawing",
+        label_visibility="collapsed",
+    )
 
 
 def _strip(drawn: model.Observed) -> None:
@@ -96,7 +102,7 @@ def _strip(drawn: model.Observed) -> None:
     """
     every = model.poll_seconds(drawn)
     if every is None:
-        metric_strip(model.metrics(drawn), key="strip")
+        figures(drawn)
         return
 
     @st.fragment(run_every=every)
@@ -105,7 +111,7 @@ def _strip(drawn: model.Observed) -> None:
         seen = asking.observe(services(), drawn.run.run_id)
         if model.signature(seen) != model.signature(drawn):
             st.rerun()
-        metric_strip(model.metrics(seen), key="strip")
+        figures(seen)
 
     tick()
 
@@ -121,12 +127,8 @@ def _actions(seen: model.Observed) -> None:
         st.button("Cancel", icon=":material/stop_circle:", on_click=_cancel, args=(run.run_id,), key="cancel")
     if st.button("Replay", icon=":material/history:", key="replay"):
         places.go(places.THREADS, thread=run.thread_id)
-    if pending and st.button(_review(pending.kind), type="primary", key="review"):
+    if pending and st.button(kinds.button(pending), type="primary", key="review"):
         places.go(places.APPROVALS, request=pending.request_id)
-
-
-def _review(kind: RequestKind) -> str:
-    return {RequestKind.PLAN: "Review plan", RequestKind.QUESTION: "Answer"}.get(kind, "Review")
 
 
 def _cancel(run_id: str) -> None:
@@ -219,8 +221,11 @@ def _details(seen: model.Observed, as_graph: bool) -> None:
     _drawing(seen, as_graph)
     left, right = st.columns(TWO_TO_ONE, gap="medium")
     with left:
-        section("Steps")
-        _steps(seen)
+        if not free_steps(seen):
+            section("Steps")
+            _steps(seen)
+        tool_calls(seen)
+        plan_versions(seen)
     with right:
         section("Events")
         _events(seen)
@@ -245,7 +250,7 @@ def _steps(seen: model.Observed) -> None:
             "": f"**{escape(row.step.id)}**",
             "Step": f"{escape(row.step.description)}  \n"
             + gray(f"{escape(row.step.tool or 'in words')} · {look_of(row.step.effect).word}"),
-            "Status": badge(row.status),
+            "Status": badge(AttemptStatus.PAUSED if row.waits else row.status),
             "Tries": row.tries,
             "Time": row.seconds,
             "Tokens": row.tokens,

@@ -6,7 +6,7 @@ from store_records import a_request, a_run, at
 
 from agent.planning.changes import ChangeKind
 from agent.records import Decision, Effect, PlanSource, PlanStep, RequestKind, RequestStatus
-from dashboard.approvals import model, repairs
+from dashboard.approvals import kinds, model, repairs
 from dashboard.approvals.changes import Difference, change_rows
 
 PLAN = a_plan(2)
@@ -107,7 +107,7 @@ def test_the_history_is_newest_first_and_quotes_what_was_said() -> None:
 
 def test_a_question_is_its_own_headline_and_is_answered() -> None:
     asked = a_request(kind=RequestKind.QUESTION, payload={"question": "Which calendar?"})
-    assert model.title(asked) == "Which calendar?"
+    assert kinds.title(asked) == "Which calendar?"
     assert model.plan_of(asked) is None
     answered = replace(
         asked, status=RequestStatus.RESPONDED, decision=Decision.RESPOND, decided_by="li", decided_at=at(3)

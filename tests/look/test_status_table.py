@@ -7,6 +7,7 @@ from agent.checkpoints.records import ChangeKind, CheckpointStatus
 from agent.planning.changes import ChangeKind as StepChangeKind
 from agent.records import (
     AttemptStatus,
+    CallState,
     Effect,
     EventKind,
     PlanSource,
@@ -19,7 +20,7 @@ from dashboard.look.status import LOOKS, Slot, badge, glyph, look_of
 
 SHOWN = (
     RunStatus, StepStatus, AttemptStatus, RequestStatus, RequestKind, Effect, EventKind, PlanSource, CheckpointStatus,
-    ChangeKind, StepChangeKind,
+    ChangeKind, StepChangeKind, CallState,
 )  # fmt: skip
 
 

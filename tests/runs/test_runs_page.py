@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 from page_seeds import TASK, Seeds
-from pages import button, ingest, labels, metrics, open_pages, page, title, words
+from pages import button, ingest, labels, metrics, open_pages, page, plain, title, words
 
 from agent.records import Decision, RunStatus
 from agent.run.usecases import Plandeck, advance, decide, start_run
@@ -202,3 +202,55 @@ def test_the_graph_can_be_chosen(opened: tuple[Plandeck, Seeds]) -> None:
     test = page(RUNS, run=seeds.executing().run_id)
     test.segmented_control[0].set_value("Graph").run()
     assert not test.exception
+
+
+def test_a_run_without_a_plan_is_complete_with_its_calls(opened: tuple[Plandeck, Seeds]) -> None:
+    _, seeds = opened
+    test = page(RUNS, run=seeds.free().run_id)
+    text = words(test)
+    assert "The model chose react (looks with tools, no plan): One look into the figures is enough." in text
+    assert metrics(test)["Calls made"] == "3"
+    rows = test.table[0].value
+    assert [plain(name) for name in rows[""]] == ["c1", "c2", "c3"]
+    assert "SELECT region FROM sales" in plain(rows["Call"].iloc[0])
+    assert "no column “region”" in plain(rows["What it showed"].iloc[0])
+    assert "There was no plan." not in text
+    assert not test.get("button_group"), "there is no graph to switch to"
+
+
+def test_a_run_shows_what_it_used_of_its_limits(opened: tuple[Plandeck, Seeds]) -> None:
+    _, seeds = opened
+    test = page(RUNS, run=seeds.limited().run_id)
+    bars = [plain(str(bar.proto.text)) for bar in test.get("progress")]
+    assert bars == ["$0.0024 of the $2.00 budget, 0.1 %", "6,120 of 200,000 tokens, 3.1 %"]
+    text = words(test)
+    for part in ("5 of 60 model calls", "3 of 3 tool calls", "The run made 3 tool calls, its limit.",
+                 "Raise max_tool_calls in the limits of agent analyst"):  # fmt: skip
+        assert part in text, part
+
+
+def test_a_run_that_nobody_metered_shows_no_limits(opened: tuple[Plandeck, Seeds]) -> None:
+    app, seeds = opened
+    run = seeds.succeeded()
+    ingest(app, seeds)
+    assert not page(RUNS, run=run.run_id).get("progress")
+
+
+def test_a_step_that_waits_in_the_middle_says_so(opened: tuple[Plandeck, Seeds]) -> None:
+    _, seeds = opened
+    request = seeds.call()
+    test = page(RUNS, run=request.run_id)
+    assert "waits for a person" in plain(test.table[0].value["Status"].iloc[-1])
+    assert "s5 waits" in [plain(str(metric.delta)) for metric in test.metric]
+    assert list(test.table[1].value[""]) == ["**1**", "**2**", "**3**", "**4**"], "the tool calls so far"
+    button(test, "Review call").click().run()
+    assert test.query_params["request"] == request.request_id
+
+
+def test_a_run_that_planned_anew_keeps_its_tries_and_tells_why(opened: tuple[Plandeck, Seeds]) -> None:
+    _, seeds = opened
+    test = page(RUNS, run=seeds.replanned().run_id)
+    steps, *_, versions = (table.value for table in test.table if "Why" in table.value or "Step" in table.value)
+    assert list(steps["Tries"].fillna(0)) == [1, 1, 0, 0, 0]
+    assert [plain(name) for name in versions[""]] == ["3", "2", "1"]
+    assert "no budget, so there is nothing to subtract" in plain(versions["Why"].iloc[0])

@@ -12,6 +12,7 @@ from agent.records import (
     Decision,
     Effect,
     Limits,
+    Meter,
     Plan,
     PlanStep,
     RequestKind,
@@ -139,6 +140,7 @@ RUN = Run(
     root_span_id="d" * 16,
     plan_version=2,
 )
+METER = Meter(llm_calls=4, tool_calls=2, tokens=1_200, cost=1_230_000_000, active_ms=31_000)
 
 
 def request(**changes: object) -> ApprovalRequest:
@@ -164,7 +166,7 @@ def progress(step_id: str, status: StepStatus, version: int = 2) -> StepProgress
 
 
 def document(run: Run = RUN, plan: Plan | None = PLAN, steps: tuple[StepProgress, ...] = ()) -> dict:
-    return run_json(run, plan=plan, steps=steps, usage=FIGURES)
+    return run_json(run, plan=plan, steps=steps, usage=FIGURES, meter=METER)
 
 
 @pytest.mark.parametrize("name", sorted(SCHEMAS))
@@ -181,6 +183,15 @@ def test_a_run_has_its_shape_with_and_without_a_plan() -> None:
         RUN, finished_at=AT, stop_reason="completed", answer="12 [1]", sources=(Source(1, "s1", "sql", "12"),)
     )
     assert_shape("run", document(ended))
+
+
+def test_a_run_says_what_it_used_of_which_limits() -> None:
+    shown = document()
+    assert shown["meter"] == {
+        "llm_calls": 4, "tool_calls": 2, "tokens": 1_200, "cost_usd": "0.00123", "unpriced_calls": 0,
+        "active_ms": 31_000,
+    }  # fmt: skip
+    assert (shown["limits"]["max_llm_calls"], shown["limits"]["max_cost_usd"]) == (60, "2.00")
 
 
 def test_steps_of_a_run_carry_their_progress_and_only_the_completed_ones_are_done() -> None:
@@ -242,7 +253,7 @@ def test_usage_that_is_not_known_is_null_and_not_zero(state: str) -> None:
 
 
 def test_no_field_of_a_run_or_request_is_forgotten() -> None:
-    internal = {"limits", "tools", "root_span_id", "cancel_requested"}
+    internal = {"tools", "root_span_id", "cancel_requested"}
     assert {item.name for item in fields(Run)} - set(document()) == internal
     assert {item.name for item in fields(ApprovalRequest)} - set(approval_json(request())) == {"project"}
 

@@ -9,14 +9,17 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from agent.planning.hashing import payload_hash
 from agent.records import (
     ApprovalRequest,
     Artifact,
     AttemptStatus,
+    CallState,
     Decision,
     Effect,
     EventKind,
     Limits,
+    Meter,
     Plan,
     PlanStep,
     RequestKind,
@@ -27,6 +30,7 @@ from agent.records import (
     StepProgress,
     StepStatus,
     StopReason,
+    ToolCall,
 )
 from agent.store.gateway import RecordStore
 from traces.records import SpanRecord
@@ -292,6 +296,171 @@ class Seeds:
     def planning(self, run_id: str = "r-0474", minutes_ago: float = 0.05) -> Run:
         run = self.run(run_id, minutes_ago, task="Summarise support tickets about exports", requested_by="li")
         return self.records.update_run("default", run_id, status=RunStatus.PLANNING, started_at=run.created_at)
+
+    # --- what a run may ask for in the middle
+
+    def ask(self, run: Run, at: datetime, kind: RequestKind, payload: dict[str, Any]) -> ApprovalRequest:
+        """A request that waits, with the payload as the run would put it."""
+        self.event(run, EventKind.PLAN_WAITS, "a question waits", at)
+        self.records.update_run(run.project, run.run_id, status=RunStatus.WAITING_HUMAN)
+        return self.records.put_request(
+            ApprovalRequest(
+                project=run.project, request_id=f"{run.run_id.replace('r-', 'q-')}-{kind}", kind=kind,
+                run_id=run.run_id, thread_id=run.thread_id, checkpoint_id=f"cp-{run.run_id}-{kind}", interrupt_id="i-2",
+                hash=payload_hash(payload), status=RequestStatus.PENDING, requested_at=at,
+                requested_by=run.requested_by, payload=payload,
+            )
+        )  # fmt: skip
+
+    def made(self, run: Run, step_id: str, tool: str, arguments: dict[str, Any], **more: Any) -> ToolCall:
+        """A tool call in the ledger; made, unless told otherwise."""
+        call = ToolCall(
+            run_id=run.run_id, number=0, key=hashlib.sha256(f"{run.run_id}{step_id}".encode()).hexdigest(),
+            step_id=step_id, tool=tool, version=1, effect=more.pop("effect", Effect.READ), arguments=arguments,
+            arguments_hash=payload_hash([tool, arguments]), state=CallState.COMMITTED,
+            started_at=more.pop("started_at", run.created_at + timedelta(seconds=5)),
+        )  # fmt: skip
+        call = replace(call, finished_at=call.started_at + timedelta(seconds=0.4))
+        return self.records.ledger.add_call(run.project, replace(call, **more))
+
+    def sending(self, run_id: str, minutes_ago: float) -> tuple[Run, Plan, datetime]:
+        """An approved plan whose last step sends a message; all before it is done, and a try of it began."""
+        run = self.run(run_id, minutes_ago)
+        at = run.created_at + timedelta(seconds=4)
+        self.records.update_run(run.project, run_id, started_at=run.created_at, status=RunStatus.EXECUTING)
+        tell = PlanStep(
+            "s5", "Tell the owners of overrun projects", "send_notification", {"to": ["owner-atlas@acme.example"]},
+            ("s4",), "One message to each owner", Effect.SEND_EXTERNAL,
+        )  # fmt: skip
+        plan = self.plan(run, a_plan(1, steps=(*steps(2), tell)), at)
+        self.decide(self.request(run, at, plan), Decision.APPROVE, at + timedelta(seconds=40))
+        at += timedelta(seconds=41)
+        for place, step in enumerate(plan.steps[:-1]):
+            begin = at + timedelta(seconds=4 * place)
+            self.attempt(run, plan, step.id, begin, 3.1)
+            self.made(run, step.id, str(step.tool), step.args, started_at=begin + timedelta(seconds=1))
+        at += timedelta(seconds=17)
+        number = self.records.start_attempt(run.project, run_id, plan.version, "s5", at)
+        self.records.finish_attempt(
+            run.project, run_id, plan.version, "s5", number, AttemptStatus.PAUSED, at + timedelta(seconds=1.2), None
+        )
+        meter = Meter(llm_calls=9, tokens=24_875, cost=9_800_000_000, active_ms=25_200)
+        self.records.ledger.put_meter(run.project, run_id, meter)
+        return run, plan, at + timedelta(seconds=1.2)
+
+    def call(self, run_id: str = "r-0480", minutes_ago: float = 9, **payload: Any) -> ApprovalRequest:
+        """The step that sends waits with its exact arguments."""
+        run, plan, at = self.sending(run_id, minutes_ago)
+        return self.ask(run, at, RequestKind.TOOL_CALL, {**self._of_step(plan), **payload})
+
+    def outcome(self, run_id: str = "r-0481", minutes_ago: float = 8) -> ApprovalRequest:
+        """Nobody knows whether the message was sent."""
+        run, plan, at = self.sending(run_id, minutes_ago)
+        payload = self._of_step(plan)
+        self.made(
+            run, "s5", payload["tool"], payload["arguments"], effect=Effect.SEND_EXTERNAL, state=CallState.UNKNOWN,
+            error="its process ended in the middle of the call", started_at=at,
+        )  # fmt: skip
+        question = f"{payload['tool']} was called, and nobody knows whether it happened."
+        return self.ask(run, at, RequestKind.TOOL_CALL, {**payload, "about": "outcome", "question": question})
+
+    def _of_step(self, plan: Plan) -> dict[str, Any]:
+        step = plan.step("s5")
+        arguments = {
+            **step.args,
+            "subject": "Atlas is 9.5 % over its November budget",
+            "body": "Hello,\n\nAtlas spent $131,420 in November against a budget of $120,000. FIN-07 asks you to say "
+            "by Friday how you will make up for it.\n\nThe report: spend-2026-11.md",
+            "urgent": True,
+            "attachments": 1,
+        }
+        return {
+            "kind": "tool_call", "tool": step.tool, "effect": str(step.effect), "arguments": arguments,
+            "step_id": step.id, "description": step.description,
+        }  # fmt: skip
+
+    def budget(self, run_id: str = "r-0482", minutes_ago: float = 7) -> ApprovalRequest:
+        """The next model call would pass the limit of tokens."""
+        run, _, at = self.sending(run_id, minutes_ago)
+        limits = replace(run.limits, max_tokens=25_000, max_cost_usd="0.02")
+        self.records.update_run(run.project, run_id, limits=limits)
+        payload = {
+            "kind": "question",
+            "about": "budget",
+            "question": "24,875 of 25,000 tokens are used, and the next model call would pass the limit.",
+            "limits": {"max_tokens": 25_000, "max_cost_usd": "0.02"},
+            "used": {"tokens": 24_875, "cost_usd": "0.0098", "llm_calls": 9},
+            "raise_to": {"max_tokens": 50_000, "max_cost_usd": "0.04"},
+        }
+        return self.ask(run, at, RequestKind.QUESTION, payload)
+
+    def step_asking(self, run_id: str = "r-0483", minutes_ago: float = 6) -> ApprovalRequest:
+        """A step misses something that only a person can say."""
+        run, _, at = self.sending(run_id, minutes_ago)
+        question = "Which address belongs to the owner of Atlas? The directory names two."
+        return self.ask(run, at, RequestKind.QUESTION, {"kind": "question", "question": question, "step_id": "s5"})
+
+    def replanned(self, run_id: str = "r-0484", minutes_ago: float = 12) -> ApprovalRequest:
+        """s3 failed for good; a new plan waits that keeps the done steps, changes s3 and adds one."""
+        run, plan, at = self.approved(run_id, minutes_ago)
+        self.attempt(run, plan, "s1", at, 4.1)
+        self.attempt(run, plan, "s2", at, 3.0)
+        error = "calculator: 14 rows have no budget, so there is nothing to subtract."
+        self.attempt(run, plan, "s3", at + timedelta(seconds=5), 2.0, error)
+        self.step(run, plan, "s3", StepStatus.BLOCKED, attempts=1, error=error)
+        self.step(run, plan, "s4", StepStatus.SKIPPED)
+        old = plan.steps
+        fresh = PlanStep(
+            "s5", "Read the budgets of November", "sql_query", {"sql": "SELECT * FROM budgets"}, (), "14 rows"
+        )
+        ranked = replace(old[2], description="Rank projects with the budgets of s5", dependencies=("s1", "s5"))
+        new = a_plan(3, steps=(*old[:2], fresh, ranked, old[3]), parent_hash=plan.hash, trigger="execution_error")
+        at += timedelta(seconds=9)
+        self.plan(run, new, at)
+        for step_id in ("s1", "s2"):
+            self.step(run, new, step_id, StepStatus.COMPLETED, attempts=1)
+        waits = self.request(run, at, new)
+        self.records.update_run(run.project, run_id, status=RunStatus.WAITING_HUMAN)
+        return waits
+
+    def free(self, run_id: str = "r-0485", minutes_ago: float = 5, **changes: Any) -> Run:
+        """A run without a plan, as `auto` chose: three calls, of which the tool refused one, then the answer."""
+        run = self.run(run_id, minutes_ago, mode="auto", task="Which region sold most in 2026?")
+        self.event(run, EventKind.MODE_CHOSEN, "mode react: One look into the figures is enough.", run.created_at)
+        begin = run.created_at + timedelta(seconds=2)
+        for place, (sql, error) in enumerate(
+            [
+                ("SELECT region FROM sales", "sql_query: no column “region”; there are region_id, month, revenue."),
+                ("SELECT region_id, SUM(revenue) FROM sales GROUP BY 1", None),
+                ("SELECT name FROM regions WHERE id = 3", None),
+            ]
+        ):
+            self.made(
+                run, f"c{place + 1}", "sql_query", {"sql": sql}, started_at=begin + timedelta(seconds=3 * place),
+                error=error, state=CallState.CANCELLED if error else CallState.COMMITTED,
+                observation=None if error else {"text": "1 row: North 4,812,300", "data": None},
+            )  # fmt: skip
+        end = begin + timedelta(seconds=11)
+        self.model_call(run, "execution", begin, 2, None, 1_900, 120)
+        self.records.ledger.put_meter(
+            run.project, run_id, Meter(llm_calls=5, tokens=6_120, cost=2_400_000_000, active_ms=11_000)
+        )
+        ended: dict[str, Any] = {
+            "status": RunStatus.SUCCEEDED, "stop_reason": StopReason.COMPLETED, "finished_at": end,
+            "answer": "North sold most in 2026: $4,812,300 [2].",
+            "sources": (Source(2, "c2", "sql_query", "1 row: North 4,812,300"),),
+        }  # fmt: skip
+        return self.records.update_run(run.project, run_id, started_at=run.created_at, **{**ended, **changes})
+
+    def limited(self, run_id: str = "r-0486", minutes_ago: float = 30) -> Run:
+        """A run without a plan that made all the tool calls that it may."""
+        limits = Limits(max_tool_calls=3)
+        run = self.free(
+            run_id, minutes_ago, status=RunStatus.FAILED, stop_reason=StopReason.MAX_TOOL_CALLS, limits=limits,
+            error="The run made 3 tool calls, its limit.", answer="No answer was written. It found:\n\n- North [2]",
+        )  # fmt: skip
+        self.event(run, EventKind.RUN_FAILED, "run failed, max_tool_calls", self.ago(minutes_ago - 0.3))
+        return run
 
     def everything(self) -> None:
         self.rejected()
