@@ -221,12 +221,10 @@ def _steps_context(seen: Observed) -> str:
         return f"{cut(running[0], 10)} runs"
     if blocked:
         return f"{cut(blocked[0], 8)} blocked"
-    if seen.pending and seen.pending.payload.get("step_id"):
-        return f"{cut(str(seen.pending.payload['step_id']), 10)} waits"
+    if seen.pending:
+        return f"{cut(str(seen.pending.payload.get('step_id') or 'plan'), 10)} waits"
     if all(status is StepStatus.COMPLETED for status in statuses.values()):
         return "all criteria met"
-    if seen.pending:
-        return "plan waits"
     return "in the queue" if seen.status is RunStatus.QUEUED else ""
 
 
