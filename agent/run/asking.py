@@ -14,17 +14,18 @@ from langchain_core.messages import AIMessage, BaseMessage
 from agent.models.client import ask_function
 from agent.models.providers import Provider
 from agent.records import JsonObject
-from agent.run.meter import RunMeter
+from agent.run.meter import Price, RunMeter
 from agent.run.tracing import RunTracing
 from agent.tools.registry import Tool
 
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """A chat client and how its provider is asked for structure."""
+    """A chat client, how its provider is asked for structure, and what its tokens cost."""
 
     client: BaseChatModel
     provider: Provider
+    price: Price
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +40,13 @@ class RunModels:
     def ask(self, role: str, messages: Sequence[BaseMessage], function: JsonObject) -> str | JsonObject:
         """The function's arguments as the model gave them, or its prose if it called nothing."""
         model = self.planner if role == "planning" else self.executor
-        with self._counted(role, messages):
+        with self._counted(model, role, messages):
             return ask_function(model.client, model.provider, messages, function)
 
     def turn(self, role: str, messages: Sequence[BaseMessage], tools: Sequence[Tool] = ()) -> AIMessage:
         """One turn with these tools on offer."""
         client = self.executor.client
-        with self._counted(role, messages):
+        with self._counted(self.executor, role, messages):
             answer = (
                 client.bind_tools([_offer(tool) for tool in tools]).invoke(list(messages))
                 if tools
@@ -56,16 +57,16 @@ class RunModels:
         return answer
 
     @contextmanager
-    def _counted(self, role: str, messages: Sequence[BaseMessage]) -> Iterator[None]:
+    def _counted(self, model: Model, role: str, messages: Sequence[BaseMessage]) -> Iterator[None]:
         characters = sum(len(str(message.content)) for message in messages)
-        expected = self.meter.before_model_call(characters, for_answer=role == "synthesis")
+        expected = self.meter.before_model_call(characters, model.price, for_answer=role == "synthesis")
         used: tuple[int, int] | None = None
         try:
-            with self.tracing.role(role), get_usage_metadata_callback() as reported:
+            with self.tracing.role(role, model.provider.name), get_usage_metadata_callback() as reported:
                 yield
             used = _tokens(reported.usage_metadata.values())
         finally:
-            self.meter.after_model_call(expected, used)
+            self.meter.after_model_call(expected, used, model.price)
 
 
 def _tokens(reported: Iterable[Mapping[str, Any]]) -> tuple[int, int] | None:

@@ -375,7 +375,7 @@ def _edit_plan(request: ApprovalRequest, plan: Plan) -> Checked:
     )
     fields, result = st.columns((1.9, 1), gap="medium")
     with fields:
-        draft = editor.edit(request, plan, services().registry.names)
+        draft = editor.edit(request, plan, _tools(request))
     checked = _check(request, plan, draft)
     with result:
         section("What it makes")
@@ -390,6 +390,12 @@ def _edit_plan(request: ApprovalRequest, plan: Plan) -> Checked:
             section("Your changes")
             _changes(plan, checked.plan)
     return checked
+
+
+def _tools(request: ApprovalRequest) -> list[str]:
+    """What the steps of an edited plan may use: the tools that the run began with."""
+    app = services()
+    return list(app.records.run(app.project, request.run_id).tools)
 
 
 def _check(request: ApprovalRequest, plan: Plan, draft: Draft) -> Checked:

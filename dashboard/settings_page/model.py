@@ -12,6 +12,8 @@ from urllib.parse import urlsplit
 from agent.records import Effect, Limits
 
 if TYPE_CHECKING:
+    from agent.manifests.catalogue import Agent
+    from agent.manifests.manifest import ModelChoice, Models
     from agent.settings import Settings
     from agent.tools.registry import ToolRegistry
 
@@ -20,7 +22,14 @@ PACKAGES = ("plandeck", "langgraph", "langchain-openai", "streamlit", "opentelem
 LIMIT_WORDS = {
     "max_steps": "Steps in a plan",
     "tries_per_step": "Tries per step",
-    "max_replans": "New plans after feedback or failure",
+    "max_replans": "New plans after a failure",
+    "max_iterations": "Rounds of planning",
+    "same_calls": "Same calls of a tool",
+    "max_tool_calls": "Tool calls",
+    "max_llm_calls": "Model calls",
+    "wall_seconds": "Seconds, without people's time",
+    "max_tokens": "Tokens",
+    "max_cost_usd": "Cost in $",
 }
 
 CELL_CHARACTERS = 40
@@ -48,6 +57,17 @@ class ToolRow:
     version: int
     effect: Effect
     summary: str
+
+
+@dataclass(frozen=True, slots=True)
+class AgentRow:
+    """One agent as the list shows it."""
+
+    name: str
+    version: str
+    mode: str
+    models: str
+    tools: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +113,37 @@ def server_facts(settings: Settings) -> list[Fact]:
 
 
 def limit_facts(limits: Limits) -> list[Fact]:
-    """The limits that a new run starts with."""
-    return [Fact(LIMIT_WORDS[item.name], str(getattr(limits, item.name))) for item in fields(limits)]
+    """The limits of a run whose agent sets none."""
+    values = {item.name: getattr(limits, item.name) for item in fields(limits)}
+    return [
+        Fact(LIMIT_WORDS[name], f"{value:,}" if isinstance(value, int) else value) for name, value in values.items()
+    ]
+
+
+def agent_rows(agents: Iterable[Agent], registry: ToolRegistry) -> list[AgentRow]:
+    """Every agent that can be used."""
+    return [
+        AgentRow(
+            name=agent.name,
+            version=agent.manifest.agent_version,
+            mode=str(agent.manifest.mode),
+            models=model_words(agent.manifest.models),
+            tools=tuple(tool.name for tool in agent.manifest.tools_of(registry)),
+        )
+        for agent in agents
+        if agent.manifest
+    ]
+
+
+def model_words(models: Models) -> str:
+    """Which models an agent asks."""
+    planner, executor = (_choice_words(choice) for choice in (models.planner, models.executor))
+    return planner if planner == executor else f"{planner} plans, {executor} executes"
+
+
+def _choice_words(choice: ModelChoice) -> str:
+    named = [word for word in (choice.provider, choice.model) if word]
+    return " ".join(named) or "as set above"
 
 
 def tool_rows(registry: ToolRegistry) -> list[ToolRow]:
