@@ -138,12 +138,11 @@ def agent_rows(agents: Iterable[Agent], registry: ToolRegistry) -> list[AgentRow
 def model_words(models: Models) -> str:
     """Which models an agent asks."""
     planner, executor = (_choice_words(choice) for choice in (models.planner, models.executor))
-    return planner if planner == executor else f"{planner} plans, {executor} executes"
+    return executor if planner == executor else f"planning: {planner}, all else: {executor}"
 
 
 def _choice_words(choice: ModelChoice) -> str:
-    named = [word for word in (choice.provider, choice.model) if word]
-    return " ".join(named) or "as set above"
+    return " ".join(word for word in (choice.provider, choice.model) if word) or "as set above"
 
 
 def tool_rows(registry: ToolRegistry) -> list[ToolRow]:
