@@ -51,8 +51,11 @@ def _start() -> None:
     from agent.run.usecases import start_run  # noqa: PLC0415 - pages are served while the agent is imported
 
     task = st.session_state.get(TASK, "")
+    agent = st.session_state.get(AGENT) or DEFAULT_AGENT
+    # Set by hand it outlives the page of the run, and the next task is offered to the same agent.
+    st.session_state[AGENT] = agent
     try:
-        run = start_run(services(), task, by=current_user(), agent=st.session_state.get(AGENT) or DEFAULT_AGENT)
+        run = start_run(services(), task, by=current_user(), agent=agent)
     except AgentError as error:
         st.session_state[REFUSED] = error.message
         return
