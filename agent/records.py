@@ -337,7 +337,7 @@ class Run:
     created_at: datetime
     limits: Limits
     tools: dict[str, int]
-    """Tool name to the version that the run started with."""
+    """The tools that its models are shown, with the versions that the run started with."""
     trace_id: str
     """32 lower-case hex digits; the same over every pause and restart."""
     root_span_id: str
@@ -354,6 +354,9 @@ class Run:
     cancel_requested: bool = False
     cancelled_by: str | None = None
     """Who asked for the cancellation; None when nobody did."""
+    manifest: JsonObject | None = None
+    """What the agent's manifest said when the run began, its models filled in; None for a run from before there was
+    one."""
 
 
 @dataclass(frozen=True, slots=True)

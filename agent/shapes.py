@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING
 from agent.records import ApprovalRequest, JsonObject, Meter, Plan, PlanStep, Run, StepProgress, StepStatus
 
 if TYPE_CHECKING:
+    from agent.manifests.catalogue import Agent
     from agent.planning.parsing import ParsedPlan
+    from agent.tools.registry import ToolRegistry
     from traces.records import StoredSpan, TraceSummary, UsageRow
 
 PICO = Decimal(10) ** 12
@@ -126,6 +128,22 @@ def _step_json(step: PlanStep, progress: StepProgress | None) -> JsonObject:
         "error": progress.error if progress else None,
         "started_at": time_json(progress.started_at) if progress else None,
         "finished_at": time_json(progress.finished_at) if progress else None,
+    }
+
+
+def agent_json(agent: Agent, registry: ToolRegistry) -> JsonObject:
+    """An agent with the tools that a run of it would see now; one that cannot be used has a problem and little else."""
+    manifest = agent.manifest
+    return {
+        "name": agent.name,
+        "file": agent.file,
+        "agent_version": manifest.agent_version if manifest else None,
+        "mode": str(manifest.mode) if manifest else None,
+        "owner": manifest.owner if manifest else None,
+        "description": manifest.description if manifest else None,
+        "models": manifest.models.model_dump() if manifest else None,
+        "tools": {tool.name: tool.version for tool in manifest.tools_of(registry)} if manifest else {},
+        "problem": agent.problem,
     }
 
 

@@ -11,7 +11,7 @@ from agent.records import JsonValue
 DEEPEST = 40
 """Levels of lists and objects within each other; a plan needs about five."""
 
-_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
 class NotPlainError(AgentError):
@@ -45,8 +45,8 @@ def _key(key: object, *, mend: bool) -> str:
 
 
 def _text(text: str, *, mend: bool) -> str:
-    if not _UNSTORABLE.search(text):
+    if not UNSTORABLE.search(text):
         return str(text)
     if not mend:
         raise NotPlainError("The value holds characters that cannot be stored (NUL or half of a pair).")
-    return _UNSTORABLE.sub("\ufffd", text)
+    return UNSTORABLE.sub("\ufffd", text)

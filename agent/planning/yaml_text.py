@@ -17,14 +17,16 @@ _KEY = re.compile(r"([A-Za-z][\w -]{0,30}):(?:\s|$)")
 _ENTRY = re.compile(r"-\s+[A-Za-z][\w -]{0,30}:\s")
 
 
-class _JsonLikeLoader(yaml.SafeLoader):  # type: ignore[misc]  # untyped base class
+class JsonLikeLoader(yaml.SafeLoader):  # type: ignore[misc]  # untyped base class
     """Reads scalars as JSON would, and refuses aliases, which can make a short text huge."""
 
     yaml_implicit_resolvers: dict[str, list[object]] = {}  # noqa: RUF012  # PyYAML fills in its own copy
 
     def compose_node(self, parent: object, index: object) -> object:
+        """A node; ComposerError for an alias."""
         if self.check_event(yaml.events.AliasEvent):
-            raise yaml.YAMLError("aliases are not read")
+            mark = self.peek_event().start_mark
+            raise yaml.composer.ComposerError(None, None, "aliases are not read", mark)
         return super().compose_node(parent, index)
 
 
@@ -34,7 +36,7 @@ for _tag, _pattern, _first in (
     ("int", r"^-?(?:0|[1-9]\d*)$", "-0123456789"),
     ("float", r"^-?(?:0|[1-9]\d*)\.\d+(?:[eE][+-]?\d+)?$", "-0123456789"),
 ):
-    _JsonLikeLoader.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(_pattern), list(_first))
+    JsonLikeLoader.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(_pattern), list(_first))
 
 
 def yaml_value(text: str) -> JsonValue:
@@ -47,7 +49,7 @@ def yaml_value(text: str) -> JsonValue:
     while end > start and not _belongs(lines[end - 1]):
         end -= 1
     try:
-        return plain(yaml.load("\n".join(lines[start:end]), Loader=_JsonLikeLoader), mend=True)  # noqa: S506  # see class
+        return plain(yaml.load("\n".join(lines[start:end]), Loader=JsonLikeLoader), mend=True)  # noqa: S506  # see class
     except (yaml.YAMLError, ValueError, RecursionError, NotPlainError):
         return None
 

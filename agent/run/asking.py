@@ -15,17 +15,18 @@ from langchain_core.messages import AIMessage, BaseMessage
 from agent.models.client import ask_function, ask_text, ask_turn
 from agent.models.providers import Provider
 from agent.records import JsonObject
-from agent.run.meter import RunMeter
+from agent.run.meter import Price, RunMeter
 from agent.run.tracing import RunTracing
 from agent.tools.registry import Tool
 
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """A chat client and how its provider is asked for structure."""
+    """A chat client, how its provider is asked for structure, and what its tokens cost."""
 
     client: BaseChatModel
     provider: Provider
+    price: Price
 
 
 SHOWN_EVERY_SECONDS = 0.1
@@ -63,12 +64,12 @@ class RunModels:
     def ask(self, role: str, messages: Sequence[BaseMessage], function: JsonObject) -> str | JsonObject:
         """The function's arguments as the model gave them, or its prose if it called nothing."""
         model = self.planner if role == "planning" else self.executor
-        with self._counted(role, messages):
+        with self._counted(model, role, messages):
             return ask_function(model.client, model.provider, messages, function)
 
     def turn(self, role: str, messages: Sequence[BaseMessage], tools: Sequence[Tool] = ()) -> AIMessage:
         """One turn with these tools on offer."""
-        with self._counted(role, messages):
+        with self._counted(self.executor, role, messages):
             return ask_turn(self.executor.client, self.executor.provider, messages, [_offer(tool) for tool in tools])
 
     def write(self, messages: Sequence[BaseMessage]) -> str:
@@ -76,20 +77,20 @@ class RunModels:
         model = self.executor
         # A provider that reports no usage while it streams would leave the cost unknown.
         show = Growing(self.show).add if model.provider.stream_options else None
-        with self._counted("synthesis", messages):
+        with self._counted(model, "synthesis", messages):
             return str(ask_text(model.client, model.provider, messages, show).text).strip()
 
     @contextmanager
-    def _counted(self, role: str, messages: Sequence[BaseMessage]) -> Iterator[None]:
+    def _counted(self, model: Model, role: str, messages: Sequence[BaseMessage]) -> Iterator[None]:
         characters = sum(len(str(message.content)) for message in messages)
-        expected = self.meter.before_model_call(characters, for_answer=role == "synthesis")
+        expected = self.meter.before_model_call(characters, model.price, for_answer=role == "synthesis")
         used: tuple[int, int] | None = None
         try:
-            with self.tracing.role(role), get_usage_metadata_callback() as reported:
+            with self.tracing.role(role, model.provider.name), get_usage_metadata_callback() as reported:
                 yield
             used = _tokens(reported.usage_metadata.values())
         finally:
-            self.meter.after_model_call(expected, used)
+            self.meter.after_model_call(expected, used, model.price)
 
 
 def _tokens(reported: Iterable[Mapping[str, Any]]) -> tuple[int, int] | None:

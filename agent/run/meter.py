@@ -34,7 +34,6 @@ class RunMeter:
     ledger: Ledger
     run: Run
     fence: int
-    price: Price
     clock: Callable[[], float] = time.monotonic
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -56,13 +55,13 @@ class RunMeter:
     def _now(self) -> Meter:
         return replace(self._used, active_ms=max(self._used.active_ms, int((self.clock() - self._began) * 1000)))
 
-    def before_model_call(self, characters: int, *, for_answer: bool) -> tuple[int, int]:
+    def before_model_call(self, characters: int, price: Price, *, for_answer: bool) -> tuple[int, int]:
         """Count a model call of so many characters, and keep aside what it may use up: (tokens, pico-dollars).
 
         LimitError when no call is left or the time is up; AskError when tokens or money would pass their limit.
         """
         tokens = int(characters / CHARACTERS_PER_TOKEN) + 1
-        cost = self.price(tokens, EXPECTED_OUTPUT_TOKENS) or 0
+        cost = price(tokens, EXPECTED_OUTPUT_TOKENS) or 0
         expected = (tokens + EXPECTED_OUTPUT_TOKENS, cost)
         with self._lock:
             now = self._now()
@@ -73,11 +72,11 @@ class RunMeter:
             self._put(replace(now, llm_calls=now.llm_calls + 1))
         return expected
 
-    def after_model_call(self, expected: tuple[int, int], used: tuple[int, int] | None) -> None:
+    def after_model_call(self, expected: tuple[int, int], used: tuple[int, int] | None, price: Price) -> None:
         """Replace what was kept aside by what a call used: (input, output) tokens; None if it did not say."""
         with self._lock:
             self._pending = [self._pending[0] - expected[0], self._pending[1] - expected[1]]
-            tokens, cost = expected if used is None else (sum(used), self.price(*used))
+            tokens, cost = expected if used is None else (sum(used), price(*used))
             priced = cost is not None
             self._used = replace(
                 self._used,

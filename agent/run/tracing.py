@@ -205,9 +205,9 @@ class RunTracing:
             self._spans.hand_on()
 
     @contextmanager
-    def role(self, role: str) -> Iterator[None]:
-        """Mark the model calls inside with what they are for."""
-        with _entered(_current(self._scope).marked(**{attributes.ROLE: role})):
+    def role(self, role: str, provider: str) -> Iterator[None]:
+        """Mark the model calls inside with what they are for, and with who answers them."""
+        with _entered(_current(self._scope).marked(**{attributes.ROLE: role, attributes.PROVIDER: provider})):
             yield
 
     def waited(self, request: ApprovalRequest) -> None:

@@ -19,6 +19,7 @@ from langgraph.types import interrupt
 from agent.accounts import system_user
 from agent.errors import NotFoundError, RefusedError, StorageError
 from agent.home import make_home
+from agent.manifests.catalogue import DEFAULT_AGENT, Catalogue
 from agent.models.client import build_model
 from agent.models.providers import Provider, provider_of
 from agent.planning.parsing import ParsedPlan, check_plan
@@ -27,7 +28,6 @@ from agent.records import (
     Decision,
     JsonObject,
     JsonValue,
-    Limits,
     Mode,
     Plan,
     PlanSource,
@@ -37,14 +37,14 @@ from agent.records import (
     RunStatus,
 )
 from agent.run.advance import advance
-from agent.run.asking import Model, RunModels
+from agent.run.asking import RunModels
 from agent.run.calling import RunCaller
 from agent.run.checkpointer import guarded, open_checkpointer
 from agent.run.deps import Deps
+from agent.run.equipment import in_force, manifest_of, models_of, tools_of
 from agent.run.graph import AgentGraph, build_graph
 from agent.run.lease import Lease
 from agent.run.meter import RunMeter, raised_limits
-from agent.run.policy import Behaviour
 from agent.run.recorder import RunRecorder
 from agent.run.tracing import RunTracing
 from agent.settings import Settings
@@ -55,15 +55,11 @@ from agent.tools.registry import ToolError, ToolRegistry
 from traces.exporter import StoreExporter
 from traces.ingest import Ingest
 from traces.prices import PriceBook
-from traces.records import Usage
 from traces.room import room_wanted
 from traces.store import SpanStore, open_span_store
 
 TASK_CHARACTERS = 20_000
 NAME_CHARACTERS = 200
-AGENT_NAME = "analyst"
-AGENT_VERSION = "1"
-MODE = Mode.PLAN_EXECUTE
 WAIT_SLICE_SECONDS = 0.25
 OFFLINE_PRICE = {"id": "offline", "provider": "offline", "input": 0.25, "output": 2.0, "illustrative": True}
 """Dollars per million tokens that the offline model would cost if it cost something: pages mark them as made up."""
@@ -108,8 +104,6 @@ class Plandeck:
     provider: Provider
     model: BaseChatModel
     exporter: StoreExporter
-    limits: Limits = field(default_factory=Limits)
-    behaviour: Behaviour = field(default_factory=Behaviour)
     now: Callable[[], datetime] = utc_now
     owner: str = field(default_factory=this_process)
     wait: Callable[[Plandeck, Run, Callable[[], bool], float], bool] = field(default=wait_unless_stopped)
@@ -118,6 +112,11 @@ class Plandeck:
     def project(self) -> str:
         """The project that this process works in."""
         return self.settings.project
+
+    @property
+    def agents(self) -> Catalogue:
+        """The agents that there are now."""
+        return Catalogue(self.settings.home, self.registry)
 
     def artifacts_of(self, run_id: str) -> Path:
         """The folder of a run's files; made if missing."""
@@ -132,17 +131,17 @@ class Plandeck:
 
     def deps_for(self, run: Run, lease: Lease, tracing: RunTracing, stopping: Callable[[], bool]) -> Deps:
         """Everything that the nodes of one run need."""
-        model, provider = self.model_of(run)
-        executor = Model(model, provider)
-        meter = RunMeter(self.records.ledger, run, lease.fence, self._price_of(run))
+        behaviour = manifest_of(self, run).behaviour
+        planner, executor = models_of(self, run)
+        meter = RunMeter(self.records.ledger, run, lease.fence)
         return Deps(
-            models=RunModels(executor, executor, meter, tracing, partial(self._show, run, lease.fence)),
-            registry=self.registry,
+            models=RunModels(planner, executor, meter, tracing, partial(self._show, run, lease.fence)),
+            registry=tools_of(self, run),
             recorder=RunRecorder(self, run, lease.fence),
             tracing=tracing,
-            call_tool=RunCaller(self, run, lease, meter, self.behaviour, self.artifacts_of(run.run_id)),
+            call_tool=RunCaller(self, run, lease, meter, behaviour, self.artifacts_of(run.run_id)),
             limits=run.limits,
-            behaviour=self.behaviour,
+            behaviour=behaviour,
             meter=meter,
             now=self.now,
             wait=partial(self.wait, self, run, stopping),
@@ -155,22 +154,6 @@ class Plandeck:
     def graph_for(self, deps: Deps, lease: Lease) -> AgentGraph:
         """The graph of one run."""
         return build_graph(deps, guarded(self.checkpointer, lease.check))
-
-    def _price_of(self, run: Run) -> Callable[[int, int], int | None]:
-        def price(input_tokens: int, output_tokens: int) -> int | None:
-            at = int(self.now().timestamp()) * 1_000_000_000
-            return self.prices.price(run.model, run.provider, Usage(input_tokens, output_tokens), at).cost
-
-        return price
-
-    def model_of(self, run: Run) -> tuple[BaseChatModel, Provider]:
-        """The model that the run began with, whatever is configured now; ConfigurationError if that cannot be had."""
-        if (run.provider, run.model) == (self.provider.name, model_name(self)):
-            return self.model, self.provider
-        same = run.provider == self.provider.name
-        base_url = self.settings.base_url if same else None
-        pinned = self.settings.model_copy(update={"provider": run.provider, "model": run.model, "base_url": base_url})
-        return build_model(pinned), provider_of(pinned)
 
 
 @contextmanager
@@ -197,9 +180,18 @@ def open_plandeck(settings: Settings) -> Iterator[Plandeck]:
 
 
 def start_run(
-    app: Plandeck, task: str, *, by: str, agent: str = AGENT_NAME, mode: str = MODE, thread_id: str | None = None
+    app: Plandeck,
+    task: str,
+    *,
+    by: str,
+    agent: str = DEFAULT_AGENT,
+    mode: str | None = None,
+    thread_id: str | None = None,
 ) -> Run:
-    """Queue a run of a task; nothing runs and no model is asked before a worker advances it."""
+    """Queue a run of a task; nothing runs and no model is asked before a worker advances it.
+
+    The mode is the manifest's unless one is given. The run keeps what the manifest says now.
+    """
     words = task.strip()
     if not words:
         raise RefusedError("The task is empty; say in a sentence what the agent should find out.", code="empty_task")
@@ -212,10 +204,11 @@ def start_run(
     check_name(by)
     if thread_id is not None and not (thread_id.isprintable() and 0 < len(thread_id) <= NAME_CHARACTERS):
         raise RefusedError("A thread's id is one line of at most 200 printable characters.", code="bad_thread")
-    if agent != AGENT_NAME:
-        raise NotFoundError(f"There is no agent called {agent!r}; the choice is: {AGENT_NAME}.")
-    if mode not in list(Mode):
+    if mode is not None and mode not in list(Mode):
         raise RefusedError(f"There is no mode {mode!r}; the choice is: {', '.join(Mode)}.", code="unknown_mode")
+    declared = app.agents.agent(agent)
+    manifest = in_force(app, declared)
+    executor = manifest.models.executor
     key = secrets.token_hex(6)
     thread = thread_id or f"th-{key}"
     if app.records.run_of_thread(app.project, thread):
@@ -228,18 +221,19 @@ def start_run(
             run_id=f"r-{key}",
             thread_id=thread,
             agent=agent,
-            agent_version=AGENT_VERSION,
+            agent_version=declared.agent_version,
             task=words,
-            mode=mode,
-            provider=app.provider.name,
-            model=model_name(app),
+            mode=mode or str(manifest.mode),
+            provider=str(executor.provider),
+            model=str(executor.model),
             status=RunStatus.QUEUED,
             requested_by=by,
             created_at=app.now(),
-            limits=app.limits,
-            tools=app.registry.versions,
+            limits=manifest.limits.limits(),
+            tools={tool.name: tool.version for tool in manifest.tools_of(app.registry)},
             trace_id=secrets.token_hex(16),
             root_span_id=secrets.token_hex(8),
+            manifest=manifest.to_json(),
         )
     )
 
@@ -294,10 +288,11 @@ def _require_fitting(app: Plandeck, request: ApprovalRequest, decision: Decision
         if not isinstance(value, dict):
             raise RefusedError("An edited call needs its arguments as a JSON object.", code="arguments_missing")
         tool = request.payload["tool"]
-        if tool not in app.registry:
-            raise RefusedError(f"There is no tool {tool} any more.", code="unknown_tool")
+        tools = tools_of(app, app.records.run(app.project, request.run_id))
+        if tool not in tools:
+            raise RefusedError(f"This run has no tool {tool}.", code="unknown_tool")
         try:
-            app.registry[tool].validate(value)
+            tools[tool].validate(value)
         except ToolError as error:
             raise RefusedError(error.message, code="bad_arguments") from error
 
@@ -318,13 +313,13 @@ def check_edited_plan(app: Plandeck, run_id: str, steps: Sequence[JsonObject], g
     if not versions:
         raise RefusedError("There is no plan to edit yet.")
     current = versions[-1]
-    limits = app.records.run(app.project, run_id).limits
+    run = app.records.run(app.project, run_id)
     return check_plan(
         goal or current.goal,
         current.rationale,
         list(steps),
-        app.registry,
-        max_steps=limits.max_steps,
+        tools_of(app, run),
+        max_steps=run.limits.max_steps,
         version=current.version + 1,
         parent_hash=current.hash,
         trigger="edit",
@@ -358,11 +353,6 @@ def pending_request(app: Plandeck, run_id: str) -> ApprovalRequest | None:
     """The request that a run waits for, or None."""
     waiting = app.records.requests(app.project, run_id=run_id, status=RequestStatus.PENDING)
     return waiting[0] if waiting else None
-
-
-def model_name(app: Plandeck) -> str:
-    """The name of the model that runs are planned and executed with."""
-    return app.settings.model or app.provider.model
 
 
 def price_book(settings: Settings) -> PriceBook:

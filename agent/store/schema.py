@@ -17,7 +17,7 @@ from sqlalchemy import (
 
 from agent.store.columns import Json, UtcDateTime, Words
 
-HEAD = "0002"
+HEAD = "0003"
 """The newest migration. Here, so that opening a migrated database does not need alembic."""
 
 metadata = MetaData(
@@ -68,6 +68,7 @@ runs = Table(
     Column("degraded", Boolean, nullable=False),
     Column("cancel_requested", Boolean, nullable=False),
     Column("cancelled_by", Words),
+    Column("manifest", Json),
     Column("lease_owner", Words),
     Column("lease_until", UtcDateTime),
     # Grows with every taking of the lease; a write that names an older number is refused.

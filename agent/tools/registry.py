@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -205,6 +205,18 @@ class ToolRegistry:
     def ready(self) -> list[Tool]:
         """The tools whose settings are there, in order: what a planner may choose from."""
         return [tool for tool in self if tool.missing is None]
+
+    def pinned(self, versions: Mapping[str, int]) -> ToolRegistry:
+        """Only these tools, in our order; ConfigurationError naming the first that is not there in that version."""
+        for name, version in versions.items():
+            tool = self.get(name)
+            if tool is None or tool.version != version:
+                now = "is not registered" if tool is None else f"is registered in version {tool.version}"
+                raise ConfigurationError(
+                    f"The run began with version {version} of the tool {name}, which {now} now; start the task again, "
+                    "or resume the run where that version is registered."
+                )
+        return ToolRegistry(tool for tool in self if tool.name in versions)
 
     def effect_of(self, name: str | None) -> Effect:
         """The effect of a tool; a step without a tool only reads."""

@@ -119,14 +119,19 @@ def _differences(differences: list[Difference] | tuple[Difference, ...]) -> None
 # --- the bars
 
 
-def _goes_on() -> bool:
-    return services().behaviour.refusal is Refusal.GO_ON
+def goes_on(request: ApprovalRequest) -> bool:
+    """Whether the run goes on after a no to this request, as its agent is described."""
+    from agent.run.equipment import manifest_of  # noqa: PLC0415 - pages are served while the agent is imported
+
+    app = services()
+    run = app.records.run(app.project, request.run_id)
+    return manifest_of(app, run).behaviour.refusal is Refusal.GO_ON
 
 
 def call_bar(request: ApprovalRequest) -> None:
     """Approve, edit, send back, reject."""
     with st.container(horizontal=True, vertical_alignment="center", wrap=False):
-        explanation(calls.explained(request, goes_on=_goes_on()))
+        explanation(calls.explained(request, goes_on=goes_on(request)))
         st.button(
             "Approve this call",
             type="primary",
@@ -144,7 +149,7 @@ def call_bar(request: ApprovalRequest) -> None:
 def outcome_bar(request: ApprovalRequest) -> None:
     """It happened, call again, leave it: none of them by one click, since each is a claim about the world."""
     with st.container(horizontal=True, vertical_alignment="center", wrap=False):
-        explanation(calls.explained_outcome(request, goes_on=_goes_on()))
+        explanation(calls.explained_outcome(request, goes_on=goes_on(request)))
         with_words(request, Decision.RESPOND, "It happened", "What did you find? The run goes on with it.", "check")
         with st.popover("Call again", icon=":material/replay:", key=f"open-again-{request.request_id}"):
             st.markdown("If the first call did happen, it happens twice.")

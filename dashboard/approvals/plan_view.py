@@ -184,9 +184,11 @@ def edit_plan(request: ApprovalRequest, plan: Plan) -> Checked:
     st.caption(
         f"Your edits become version {plan.version + 1}. They stay in this tab until you approve or discard them.{kept}"
     )
+    app = services()
+    tools = list(app.records.run(app.project, request.run_id).tools)
     fields, result = st.columns((1.9, 1), gap="medium")
     with fields:
-        draft = editor.edit(request, plan, services().registry.names, done)
+        draft = editor.edit(request, plan, tools, done)
     checked = _check(request, plan, draft)
     with result:
         section("What it makes")

@@ -5,10 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from agent.records import ApprovalRequest, Decision, Run, StepStatus
-from agent.run.policy import Refusal
 from dashboard.approvals import budgets, calls
 from dashboard.approvals.bars import explanation, with_words
-from dashboard.approvals.call_view import plan_of_run
+from dashboard.approvals.call_view import goes_on, plan_of_run
 from dashboard.approvals.deciding import decide_now, note_key
 from dashboard.approvals.editing import pretty
 from dashboard.approvals.kinds import Asked, asked_for
@@ -63,8 +62,7 @@ def question_bar(request: ApprovalRequest) -> None:
 
 def _after_no(request: ApprovalRequest) -> str:
     """What becomes of the run when its question is rejected."""
-    goes_on = services().behaviour.refusal is Refusal.GO_ON
-    return calls.refused(request, goes_on=goes_on) if request.payload.get("step_id") else "ends the run"
+    return calls.refused(request, goes_on=goes_on(request)) if request.payload.get("step_id") else "ends the run"
 
 
 def show_budget(request: ApprovalRequest, run: Run) -> None:

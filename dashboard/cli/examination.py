@@ -142,6 +142,18 @@ def tools(settings: Settings) -> str:
     return f"{ready}; not configured: {waiting}" if waiting else ready
 
 
+def agents(settings: Settings) -> str:
+    """Every agent's manifest is right."""
+    from agent.manifests.catalogue import Catalogue
+    from agent.tools.builtin import build_registry
+
+    found = Catalogue(settings.home, build_registry(settings)).agents()
+    problems = [agent.problem for agent in found if agent.problem]
+    if problems:
+        raise AgentError(" ".join(problems))
+    return ", ".join(f"{agent.name} ({agent.file})" for agent in found)
+
+
 def port(settings: Settings) -> str:
     """The dashboard could listen, or does already."""
     from dashboard.health import served_by_this
@@ -166,5 +178,6 @@ LOOKS: tuple[tuple[str, Callable[[Settings], str], str], ...] = (
     ("prices", prices, "Correct or remove that file; PLANDECK_PRICES names another."),
     ("provider", provider, "Set the variable that the message names."),
     ("tools", tools, "Correct or unset the variable that the message names, or reinstall Plandeck: make setup."),
+    ("agents", agents, "Correct that manifest, or take it out of the folder agents of the home."),
     ("port", port, "Stop what listens there, or choose another port with PLANDECK_PORT."),
 )

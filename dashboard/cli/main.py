@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from agent.errors import AgentError
-from dashboard.cli import approving, checking, history, model_serving, money, running, serving
+from dashboard.cli import approving, checking, describing, history, model_serving, money, running, serving
 from dashboard.cli.options import JSON
 from dashboard.cli.output import print_error
 from traces.errors import TracesError
@@ -56,6 +56,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "run": running.run,
     "resume": running.resume,
     "cancel": running.cancel,
+    "agents": describing.agents,
     "runs": running.runs,
     "show": running.show,
     "approvals": approving.approvals,

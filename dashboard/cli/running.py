@@ -24,11 +24,12 @@ POLL_SECONDS = 0.2
 
 def run(
     task: Annotated[str, typer.Argument(help="What the agent should find out or do, in a sentence.")],
-    agent: Annotated[str, typer.Option("--agent", help="Which agent takes it.")] = "analyst",
+    agent: Annotated[str, typer.Option("--agent", help="Which agent takes it; see plandeck agents.")] = "analyst",
     thread: Annotated[str | None, typer.Option("--thread", help="Id of the new thread; made up otherwise.")] = None,
     mode: Annotated[
-        str, typer.Option("--mode", help="How the agent works: plan_execute, react, direct, or auto, which chooses.")
-    ] = "plan_execute",
+        str | None,
+        typer.Option("--mode", help="direct, react, plan_execute or auto; as the agent's manifest says otherwise."),
+    ] = None,
     approve_as: Annotated[
         str | None,
         typer.Option("--approve-as", help="Approve the run's own plans and tool calls in this person's name."),

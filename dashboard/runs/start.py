@@ -6,10 +6,13 @@ import streamlit as st
 
 from agent.errors import AgentError
 from dashboard.look import places
+from dashboard.look.parts import gray, small
 from dashboard.look.text import escape
 from dashboard.services import current_user, services
 
 TASK = "new-task"
+AGENT = "new-task-agent"
+AGENT_PIXELS = 170
 REFUSED = "new-task-refused"
 STARTED = "new-task-started"
 
@@ -24,17 +27,22 @@ def start_box(*, primary: bool = True, narrow: bool = False) -> None:
             "New run",
             key=TASK,
             height=104 if narrow else 72,
-            placeholder="What should the agent find out? It proposes a plan first; nothing runs before you approve it.",
+            placeholder="What should the agent find out?",
         )
+        agents = {agent.name: agent.manifest for agent in services().agents.agents() if agent.manifest}
         with st.container(horizontal=True, vertical_alignment="center"):
-            refused = st.session_state.pop(REFUSED, None)
-            if refused:
-                st.markdown(f":red[:material/error: {escape(refused)}]", width="stretch")
-            else:
-                st.space("stretch")
+            chosen = st.selectbox(
+                "Agent", list(agents), key=AGENT, width=AGENT_PIXELS, label_visibility="collapsed", filter_mode=None
+            )
+            st.space("stretch")
             st.button(
                 "Start", type="primary" if primary else "secondary", icon=":material/play_arrow:", on_click=_start
             )
+        refused = st.session_state.pop(REFUSED, None)
+        if refused:
+            st.markdown(f":red[:material/error: {escape(refused)}]")
+        elif chosen:
+            st.markdown(small(gray(escape(agents[chosen].description))))
 
 
 def prefill(task: str) -> None:
@@ -44,11 +52,15 @@ def prefill(task: str) -> None:
 
 def _start() -> None:
     """A click: runs once before the page is drawn again, so a second click of a double click finds an empty field."""
+    from agent.manifests.catalogue import DEFAULT_AGENT  # noqa: PLC0415 - as below
     from agent.run.usecases import start_run  # noqa: PLC0415 - pages are served while the agent is imported
 
     task = st.session_state.get(TASK, "")
+    agent = st.session_state.get(AGENT) or DEFAULT_AGENT
+    # Set by hand it outlives the page of the run, and the next task is offered to the same agent.
+    st.session_state[AGENT] = agent
     try:
-        run = start_run(services(), task, by=current_user())
+        run = start_run(services(), task, by=current_user(), agent=agent)
     except AgentError as error:
         st.session_state[REFUSED] = error.message
         return

@@ -14,6 +14,8 @@ from pydantic import SecretStr
 from agent.records import Effect, Limits
 
 if TYPE_CHECKING:
+    from agent.manifests.catalogue import Agent
+    from agent.manifests.manifest import ModelChoice, Models
     from agent.settings import Settings
     from agent.tools.registry import ToolRegistry
 
@@ -60,6 +62,17 @@ class ToolRow:
     effect: Effect
     summary: str
     ready: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AgentRow:
+    """One agent as the list shows it."""
+
+    name: str
+    version: str
+    mode: str
+    models: str
+    tools: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,8 +133,36 @@ def _host_of(secret: SecretStr | None) -> str:
 
 
 def limit_facts(limits: Limits) -> list[Fact]:
-    """The limits that a new run starts with."""
-    return [Fact(LIMIT_WORDS[item.name], str(getattr(limits, item.name))) for item in fields(limits)]
+    """The limits of a run whose agent sets none."""
+    values = {item.name: getattr(limits, item.name) for item in fields(limits)}
+    return [
+        Fact(LIMIT_WORDS[name], f"{value:,}" if isinstance(value, int) else value) for name, value in values.items()
+    ]
+
+
+def agent_rows(agents: Iterable[Agent], registry: ToolRegistry) -> list[AgentRow]:
+    """Every agent that can be used."""
+    return [
+        AgentRow(
+            name=agent.name,
+            version=agent.manifest.agent_version,
+            mode=str(agent.manifest.mode),
+            models=model_words(agent.manifest.models),
+            tools=tuple(tool.name for tool in agent.manifest.tools_of(registry)),
+        )
+        for agent in agents
+        if agent.manifest
+    ]
+
+
+def model_words(models: Models) -> str:
+    """Which models an agent asks."""
+    planner, executor = (_choice_words(choice) for choice in (models.planner, models.executor))
+    return executor if planner == executor else f"planning: {planner}, all else: {executor}"
+
+
+def _choice_words(choice: ModelChoice) -> str:
+    return " ".join(word for word in (choice.provider, choice.model) if word) or "as set above"
 
 
 def tool_rows(registry: ToolRegistry) -> list[ToolRow]:

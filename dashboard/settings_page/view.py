@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import streamlit as st
 
+from agent.manifests.catalogue import FOLDER
+from agent.records import Limits
 from dashboard.look.formats import short_id, size
 from dashboard.look.parts import TWO_TO_ONE, fact_list, head, section, small_table, warn
 from dashboard.look.status import badge
@@ -15,6 +19,7 @@ from dashboard.settings_page.model import (
     Fact,
     Place,
     addresses,
+    agent_rows,
     headline,
     limit_facts,
     model_facts,
@@ -24,6 +29,9 @@ from dashboard.settings_page.model import (
     tool_rows,
     versions,
 )
+
+if TYPE_CHECKING:
+    from agent.run.usecases import Plandeck
 
 
 def view() -> None:
@@ -43,6 +51,7 @@ def view() -> None:
                 app.settings, app.provider.name, app.settings.model or app.provider.model, app.provider.base_url
             )
         )
+        _agents(app)
         section("Tools")
         small_table(
             [
@@ -66,8 +75,8 @@ def view() -> None:
             warn("A store is missing.", problem)
         _facts(server_facts(app.settings))
     with right:
-        section("Limits of a new run")
-        fact_list({fact.name: escape(fact.value) for fact in limit_facts(app.limits)})
+        section("Limits, where the agent sets none")
+        fact_list({fact.name: escape(fact.value) for fact in limit_facts(Limits())})
         section("Data")
         fact_list({place.name: _place(place) for place in places(app.settings)})
         for fact in addresses(app.settings):
@@ -76,6 +85,28 @@ def view() -> None:
             st.caption(f"For PostgreSQL instead of files set {code('PLANDECK_DATABASE_URL')}")
         section("Versions")
         fact_list({fact.name: escape(fact.value) for fact in versions()})
+
+
+def _agents(app: Plandeck) -> None:
+    """Who can take a task, and which manifests are wrong."""
+    section("Agents")
+    agents = app.agents.agents()
+    for agent in agents:
+        if agent.problem:
+            warn(f"The agent {agent.name} cannot be used.", agent.problem)
+    small_table(
+        [
+            {
+                "Agent": f"{escape(row.name)}  \n{code(row.version)}",
+                "Mode": escape(row.mode.replace("_", " ")),
+                "Models": escape(row.models),
+                "Tools": escape(", ".join(row.tools)),
+            }
+            for row in agent_rows(agents, app.registry)
+        ],
+        alt="The agents with version, mode, models and tools",
+    )
+    st.caption(f"Describe one of your own in {code(f'{FOLDER}/NAME.yaml')} of the data folder; the next run has it.")
 
 
 def _facts(facts: list[Fact]) -> None:

@@ -18,6 +18,7 @@ NAMES = [
     "prices",
     "provider",
     "tools",
+    "agents",
     "port",
 ]
 

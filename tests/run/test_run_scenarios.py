@@ -319,8 +319,11 @@ def test_a_model_that_never_stops_is_stopped(tmp_path: Path) -> None:
 )
 def test_each_limit_stops_the_run_under_its_name(tmp_path: Path, limits: Limits, reason: str) -> None:
     skus = [("lookup", {"sku": "B-7" if n == 0 else f"X-{n}"}) for n in range(100)]
-    with small_plandeck(tmp_path, {"react": skus}, limits=limits) as (app, model, _):
-        ended = advance(app, start_run(app, "Look", by="ana", mode="react").run_id)
+    with small_plandeck(tmp_path, {"react": skus}) as (app, model, _):
+        run = start_run(app, "Look", by="ana", mode="react")
+        # No manifest may say -1, which is over at once.
+        app.records.update_run(app.project, run.run_id, limits=limits)
+        ended = advance(app, run.run_id)
         assert (ended.status, ended.stop_reason) == (RunStatus.FAILED, reason)
         assert len(model.requests) <= limits.max_llm_calls
         assert len(app.records.ledger.calls(app.project, ended.run_id)) <= limits.max_tool_calls

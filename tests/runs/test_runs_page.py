@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 from page_seeds import TASK, Seeds
 from pages import button, ingest, labels, metrics, open_pages, page, plain, title, words
+from runs import write_agent
 
 from agent.records import Decision, RunStatus
 from agent.run.usecases import Plandeck, advance, decide, start_run
@@ -99,6 +100,23 @@ def test_a_task_that_is_started_opens_its_run(opened: tuple[Plandeck, Seeds]) ->
     assert run.task == "Which region sold most?"
     assert title(test) == "Which region sold most?"
     assert test.query_params["run"] == run.run_id
+
+
+def test_a_task_goes_to_the_agent_that_was_chosen_and_an_unusable_one_is_not_offered(
+    opened: tuple[Plandeck, Seeds],
+) -> None:
+    app, _ = opened
+    write_agent(app.settings.home, "broken", mode="plan")
+    test = page(RUNS)
+    (select,) = test.selectbox
+    assert select.options == ["analyst", "explorer", "assistant"]
+    assert "nothing runs before you approve it" in words(test)
+    select.select("explorer").run()
+    assert "It can read and nothing else" in words(test)
+    test.text_area[0].input("Which region sold most?").run()
+    button(test, "Start").click().run()
+    (run,) = app.records.runs(app.project)
+    assert (run.agent, run.mode) == ("explorer", "react")
 
 
 def test_a_second_click_of_start_starts_nothing(opened: tuple[Plandeck, Seeds]) -> None:

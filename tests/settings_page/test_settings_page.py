@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 from pages import open_pages, page, plain, title
+from runs import write_agent
 
 SETTINGS = "settings_page/view.py"
 
@@ -42,6 +43,26 @@ def test_prices_and_stores_that_are_not_in_force_are_told(tmp_path: Path, monkey
     assert len(warnings) == 2
     assert "The built-in prices are in force" in warnings[0]
     assert "nothing" in warnings[1]
+
+
+def test_agents_are_shown_with_their_version_and_a_wrong_one_with_its_fault(tmp_path: Path) -> None:
+    with open_pages(tmp_path / "home") as (app, _):
+        write_agent(
+            tmp_path / "home", "buyer", mode="react", models={"planner": {"model": "big"}}, tools=["calculator"]
+        )
+        write_agent(tmp_path / "home", "broken", mode="plan")
+        test = page(SETTINGS)
+        version = app.agents.agent("buyer").agent_version
+    row = next(
+        row for table in test.table for row in table.value.to_dict("records") if "buyer" in str(row.get("Agent"))
+    )
+    assert version in row["Agent"]
+    assert [plain(row[name]) for name in ("Mode", "Models", "Tools")] == [
+        "react",
+        "planning: big, all else: as set above",
+        "calculator",
+    ]
+    assert any("agents/broken.yaml, line 3" in plain(str(warning.value)) for warning in test.warning)
 
 
 def test_a_value_too_long_for_its_cell_is_shortened_there_and_whole_below(

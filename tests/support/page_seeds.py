@@ -35,6 +35,7 @@ from agent.records import (
 from agent.store.gateway import RecordStore
 from traces.records import SpanRecord
 
+TOOLS = ("sql_query", "policy_search", "calculator", "report_file")
 TASK = "Which three projects cost most last month, and did any exceed budget?"
 GOAL = (
     "Find the three projects with the highest spend in November 2026, compare each with its budget, "
@@ -99,7 +100,7 @@ class Seeds:
             project="default", run_id=run_id, thread_id=run_id.replace("r-", "th-"), agent="analyst", agent_version="1",
             task=TASK, mode="plan_execute", provider="offline", model="offline-1", status=RunStatus.QUEUED,
             requested_by="ana", created_at=self.ago(minutes_ago), limits=Limits(),
-            tools={"sql_query": 1}, trace_id=hashlib.sha256(run_id.encode()).hexdigest()[:32],
+            tools=dict.fromkeys(TOOLS, 1), trace_id=hashlib.sha256(run_id.encode()).hexdigest()[:32],
             root_span_id="0" * 15 + "1",
         )  # fmt: skip
         return self.records.add_run(replace(run, **changes))

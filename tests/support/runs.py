@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel
 from scripted_model import ScriptedTransport, scripted_chat
 
-from agent.records import Decision, Effect, Run, RunStatus
+from agent.records import Decision, Effect, Limits, Run, RunStatus
+from agent.run.policy import Behaviour
 from agent.run.usecases import Plandeck, advance, decide, open_plandeck, pending_request, start_run
 from agent.settings import load_settings
 from agent.tools.registry import Observation, Tool, ToolContext, ToolError, ToolRegistry
@@ -73,6 +75,28 @@ def plan(*steps: dict[str, Any]) -> dict[str, Any]:
     return {"kind": "plan", "goal": "Know the stock", "rationale": "It is asked for.", "steps": list(steps)}
 
 
+def write_agent(home: Path, name: str, **fields: Any) -> Path:
+    """An own manifest in the home; JSON is YAML."""
+    (home / "agents").mkdir(parents=True, exist_ok=True)
+    file = home / "agents" / f"{name}.yaml"
+    file.write_text(json.dumps({"name": name, **fields}, indent=1))
+    return file
+
+
+def manifest_fields(behaviour: Behaviour, limits: Limits) -> dict[str, Any]:
+    """The fields of a manifest that say this."""
+    review = behaviour.review_below
+    return {
+        "replan": {"policy": behaviour.replan},
+        "degrade": behaviour.degrade,
+        "refusal": behaviour.refusal,
+        "reflect": behaviour.reflect,
+        **({"reviewer": {"threshold": review}} if review is not None else {}),
+        "approval": behaviour.leaves,
+        "limits": asdict(limits),
+    }
+
+
 @contextmanager
 def small_plandeck(
     home: Path,
@@ -80,8 +104,12 @@ def small_plandeck(
     *,
     database_url: str | None = None,
     tools: Sequence[Tool] = (),
+    behaviour: Behaviour | None = None,
+    limits: Limits | None = None,
     **changed: Any,
 ) -> Iterator[tuple[Plandeck, ScriptedTransport, Calls]]:
+    if behaviour or limits:
+        write_agent(home, "analyst", **manifest_fields(behaviour or Behaviour(), limits or Limits()))
     transport = ScriptedTransport(answers)
     calls = Calls()
     with open_plandeck(load_settings(home=home, database_url=database_url)) as app:
