@@ -10,11 +10,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from langchain_core.language_models import BaseChatModel
-from langgraph.checkpoint.base import BaseCheckpointSaver
-from langgraph.types import interrupt
 
 from agent.accounts import system_user
 from agent.errors import NotFoundError, RefusedError, StorageError
@@ -39,9 +37,8 @@ from agent.records import (
 from agent.run.advance import advance
 from agent.run.asking import Model, RunModels
 from agent.run.calling import RunCaller
-from agent.run.checkpointer import guarded, open_checkpointer
+from agent.run.checkpointer import open_checkpointer
 from agent.run.deps import Deps
-from agent.run.graph import AgentGraph, build_graph
 from agent.run.lease import Lease
 from agent.run.meter import RunMeter, raised_limits
 from agent.run.policy import Behaviour
@@ -58,6 +55,9 @@ from traces.prices import PriceBook
 from traces.records import Usage
 from traces.room import room_wanted
 from traces.store import SpanStore, open_span_store
+
+if TYPE_CHECKING:
+    from langgraph.checkpoint.base import BaseCheckpointSaver
 
 TASK_CHARACTERS = 20_000
 NAME_CHARACTERS = 200
@@ -104,7 +104,8 @@ class Plandeck:
     spans: SpanStore
     prices: PriceBook
     registry: ToolRegistry
-    checkpointer: BaseCheckpointSaver[Any]
+    checkpointer: BaseCheckpointSaver[Any] | None
+    """None where LangGraph cannot be imported: runs that begin then work without it."""
     provider: Provider
     model: BaseChatModel
     exporter: StoreExporter
@@ -146,12 +147,7 @@ class Plandeck:
             meter=meter,
             now=self.now,
             wait=partial(self.wait, self, run, stopping),
-            pause=interrupt,
         )
-
-    def graph_for(self, deps: Deps, lease: Lease) -> AgentGraph:
-        """The graph of one run."""
-        return build_graph(deps, guarded(self.checkpointer, lease.check))
 
     def _price_of(self, run: Run) -> Callable[[int, int], int | None]:
         def price(input_tokens: int, output_tokens: int) -> int | None:
@@ -217,7 +213,7 @@ def start_run(
     thread = thread_id or f"th-{key}"
     if app.records.run_of_thread(app.project, thread):
         raise RefusedError(f"Thread {thread} belongs to a run already; leave out the thread or choose another id.")
-    if thread_id and app.checkpointer.get_tuple({"configurable": {"thread_id": thread}}):
+    if thread_id and app.checkpointer and app.checkpointer.get_tuple({"configurable": {"thread_id": thread}}):
         raise RefusedError(f"Thread {thread} has checkpoints already; leave out the thread or choose another id.")
     return app.records.add_run(
         Run(
