@@ -16,6 +16,7 @@ from agent.records import ApprovalRequest, JsonObject, Plan, PlanStep, Run, Step
 
 if TYPE_CHECKING:
     from agent.planning.parsing import ParsedPlan
+    from agent.run.savings import Savings
     from traces.records import StoredSpan, TraceSummary, UsageRow
 
 PICO = Decimal(10) ** 12
@@ -91,6 +92,18 @@ def run_json(run: Run, *, plan: Plan | None, steps: Sequence[StepProgress], usag
         ],
         "degraded": run.degraded,
         "trace_id": run.trace_id,
+    }
+
+
+def savings_json(saved: Savings) -> JsonObject:
+    """What resuming a run saved."""
+    return {
+        "steps": saved.steps,
+        "llm_calls": saved.llm_calls,
+        "tool_calls": saved.tool_calls,
+        "tokens": saved.tokens,
+        "cost_usd": dollars_json(saved.cost),
+        "illustrative": saved.illustrative,
     }
 
 

@@ -37,6 +37,7 @@ from agent.run.failing import one_sentence
 from agent.run.lease import Lease, leased
 from agent.run.places import Pause, Place
 from agent.run.projection import closed_attempts, progress, step_event
+from agent.run.savings import saved_before
 from agent.run.state import RunState, plan_of
 from agent.run.tracing import RunTracing
 from agent.store.gateway import StaleLeaseError
@@ -54,18 +55,19 @@ def advance(app: Plandeck, run_id: str, *, revive: bool = False, stopping: Calla
     `revive` goes on with a run that failed with an error. Once `stopping` says so, nothing new is begun.
     """
     run = app.records.run(app.project, run_id)
-    if not _may_go_on(run, revive):
+    if not may_go_on(run, revive):
         return run
     with leased(app.records, app.project, run_id, app.owner) as lease:
         if lease is not None:
             run = app.records.run(app.project, run_id)
-            if _may_go_on(run, revive):
+            if may_go_on(run, revive):
                 with suppress(StaleLeaseError):
                     _Advance(app, run, lease, stopping).go()
     return app.records.run(app.project, run_id)
 
 
-def _may_go_on(run: Run, revive: bool) -> bool:
+def may_go_on(run: Run, revive: bool) -> bool:
+    """Whether there is something left to do; `revive` as for `advance`."""
     return not run.status.ended or (revive and run.stop_reason == StopReason.ERROR)
 
 
@@ -88,11 +90,14 @@ class _Advance:
         Our own stores' failures are no failure of the run: they go to the caller, and the run stays where it is.
         """
         self.tracing = RunTracing(self.run, self.sink)
+        was = self.run.status
         try:
             deps = self.app.deps_for(self.run, self.lease, self.tracing, self.stopping)
             self.run, self.engine = engine_for(self.app, self.run, deps, self.lease)
             with self.tracing.segment():
-                self._note_cut_off(self.engine.place())
+                place = self.engine.place()
+                self._note_cut_off(place)
+                self._note_resumed(place, was)
                 self._drive()
             deps.meter.flush()
         except (StaleLeaseError, StorageError, TracesError):
@@ -114,6 +119,12 @@ class _Advance:
                 step_id=attempt.step_id,
                 once=f"cut:{attempt.plan_version}:{attempt.step_id}:{attempt.attempt}",
             )
+
+    def _note_resumed(self, place: Place, was: RunStatus) -> None:
+        """A run that neither waited nor is new goes on after a crash, a failure or a worker's end."""
+        if place.begun and was not in (RunStatus.QUEUED, RunStatus.WAITING_HUMAN) and not self._cancelled():
+            saved = saved_before(self.app, self.run.run_id, self.app.now())
+            self._event(EventKind.RESUMED, f"resumed, {saved}", once=f"resumed:{self.fence}")
 
     def _drive(self) -> None:
         while not self.stopping():

@@ -18,6 +18,8 @@ def print_run(run: JsonObject) -> None:
     facts["status"] = run["status"] + (f", {run['stop_reason']}" if run["stop_reason"] else "")
     if run["error"]:
         facts["error"] = run["error"]
+    if run["degraded"]:
+        facts["degraded"] = "works without LangGraph"
     facts["steps"] = f"{run['steps_done']} of {run['steps_total']}"
     facts["tokens"] = f"{_count(usage['input_tokens'])} in, {_count(usage['output_tokens'])} out"
     facts["cost"] = dollars(run["cost_usd"])

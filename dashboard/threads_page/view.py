@@ -194,11 +194,16 @@ def select(**chosen: str | None) -> None:
 
 def draw_thread(app: Plandeck, store: CheckpointStore, thread_id: str) -> None:
     """Head and replay of one thread."""
+    own = own_run(app, store.name, thread_id)
+    if own and own.run.degraded:
+        raise NotFoundError(
+            "This run works without LangGraph, so there are no checkpoints to replay; its run page shows each step."
+        )
     summary = store.thread(thread_id)
     location = named_stores(app.settings).locations[store.name]
     ns = st.query_params.get("ns", "")
     version = Version(location, thread_id, ns, summary.last_checkpoint_id, summary.bytes)
-    thread = Thread(app, store, summary, version, own_run(app, store.name, thread_id), app.now())
+    thread = Thread(app, store, summary, version, own, app.now())
     timeline = Timeline(history_of(store, version))
     thread_head(thread, timeline)
     playing = bool(st.session_state.get(PLAYING))
