@@ -52,8 +52,8 @@ def _importable(savers: str) -> bool:
     try:
         for module in ("langgraph.graph", savers):
             import_module(module)
-    except Exception:  # the boundary: a framework that does not fit its dependencies raises anything
-        log.exception("LangGraph cannot be imported; runs that begin now work without it")
+    except Exception as error:  # noqa: BLE001  # the boundary: a framework that does not fit raises anything
+        log.warning("LangGraph cannot be imported (%s); runs that begin now work without it.", error)
         return False
     return True
 

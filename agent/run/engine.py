@@ -5,7 +5,6 @@ It is chosen when the run begins, and stays: what the one has written the other 
 
 from __future__ import annotations
 
-import logging
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -18,8 +17,6 @@ from agent.run.places import Engine
 
 if TYPE_CHECKING:
     from agent.run.usecases import Plandeck
-
-log = logging.getLogger(__name__)
 
 
 class EngineName(StrEnum):
@@ -67,7 +64,6 @@ def _on_langgraph(app: Plandeck, run: Run, deps: Deps, lease: Lease) -> Engine:
     except FrameworkError:
         raise
     except Exception as error:  # the boundary: a framework that does not fit raises anything
-        log.warning("LangGraph cannot be used", exc_info=error)
         raise FrameworkError(f"{type(error).__name__}: {' '.join(str(error).split())}"[:300] + ".") from error
 
 

@@ -96,6 +96,8 @@ def assert_effects_happened_once(log: list[list[str]]) -> None:
     assert len(keys["order"]) in (1, 2), keys
     assert len(set(keys["order"])) == 1, keys
     (killed,) = [line for line in log if line[0] == "killed"]
+    if killed[1] in IN_THE_CALL[1:] and killed[2] == "order":
+        assert len(keys["order"]) == 2, "an idempotent call that was cut off is made again"
     asked = sum(line == ["asked", "tool_call", "outcome"] for line in log)
     assert asked == (killed[1] in IN_THE_CALL and killed[2] == "mail"), "asked about an unknown outcome, and only then"
 

@@ -239,14 +239,19 @@ def outcome(app: Plandeck, run_id: str) -> dict[str, Any]:
     }
 
 
-def open_and_close(template: Path) -> None:
-    """Make the databases that each home begins with."""
-    with open_plandeck(load_settings(home=template)):
-        pass
+def warm_up(template: Path) -> None:
+    """Run one task here, so that no child has to import and compile what runs need."""
+    nodes = dict(flow.NODES)
+    home = template.with_name("warm")
+    shutil.copytree(template, home)
+    drive({"home": str(home), "engine": "langgraph", "mode": "plan_execute"})
+    flow.NODES.update(nodes)
 
 
 def serve(template: Path) -> None:
-    open_and_close(template)
+    with open_plandeck(load_settings(home=template)):
+        pass
+    warm_up(template)
     for line in sys.stdin:
         order = json.loads(line)
         home = Path(order["home"])
