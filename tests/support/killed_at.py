@@ -14,7 +14,8 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,11 +25,13 @@ from engines import no_graph
 from pydantic import BaseModel
 from runs import plan, step
 from scripted_model import ScriptedTransport, scripted_chat
+from sqlalchemy import Connection
 
 from agent.records import CallState, Decision, Effect, RequestKind, RunStatus
 from agent.run import flow, graph
 from agent.run.usecases import Plandeck, advance, decide, open_plandeck, pending_request, start_run
 from agent.settings import load_settings
+from agent.store.engine import Database
 from agent.store.ledger import Ledger
 from agent.tools.registry import Observation, Tool, ToolContext, ToolRegistry
 
@@ -156,12 +159,26 @@ def watch(app: Plandeck, death: Death, log: Log) -> None:
     """Put the points into nodes, checkpoint writes, the ledger and the records' transactions."""
     for name, node in flow.NODES.items():
         flow.NODES[name] = death.around("before a node", "after a node", node, name)
+    watch_transactions(app.records._database, death)
     watch_ledger(app.records.ledger, death, log)
     loop, saver = app.records.loop, app.checkpointer
     for owner, of_step, of_task in ((loop, "put_place", "put_write"), (saver, "put", "put_writes")):
         for name, kind in ((of_step, "a checkpoint"), (of_task, "a task's write")):
             durable = telling(getattr(owner, name), log)
             setattr(owner, name, death.around(f"before {kind}", f"after {kind}", durable, name))
+
+
+def watch_transactions(database: Database, death: Death) -> None:
+    """Put a point behind each transaction of the records."""
+    write = database.write
+
+    @contextmanager
+    def writing() -> Iterator[Connection]:
+        with write() as connection:
+            yield connection
+        death("after a transaction")
+
+    database.write = writing  # type: ignore[method-assign]
 
 
 def watch_ledger(ledger: Ledger, death: Death, log: Log) -> None:
