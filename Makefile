@@ -4,7 +4,7 @@ SHELL := /usr/bin/env bash
 BIN := .venv/bin
 COMPILE := uv pip compile --quiet --universal --no-emit-index-url --no-header --no-annotate --python-version 3.11
 
-.PHONY: help setup run test local-model test-model check bench bench-agent lock
+.PHONY: help setup run test test-faults local-model test-model check bench bench-agent lock
 
 help: ## Say what there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s  %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -14,9 +14,12 @@ setup: .venv/.plandeck ## Make .venv with plandeck in it
 run: setup ## Serve the dashboard on http://127.0.0.1:8501
 	@exec $(BIN)/plandeck serve
 
-test: .venv/.dev ## Run every test, those in a browser and on PostgreSQL included
+test: .venv/.dev ## Run every test but those of test-faults, those in a browser and on PostgreSQL included
 	@scripts/test-needs
 	@$(BIN)/pytest -q -n 2 --dist loadfile
+
+test-faults: .venv/.dev ## Kill runs at every boundary and restart them, which takes minutes
+	@$(BIN)/pytest -q -n 2 -m faults tests/faults
 
 local-model: .venv/.local-model ## Install a small language model that runs on this machine
 

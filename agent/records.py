@@ -351,6 +351,9 @@ class Run:
     answer: str | None = None
     sources: tuple[Source, ...] = ()
     degraded: bool = False
+    """Whether it works without LangGraph."""
+    engine: str | None = None
+    """What drives its nodes, `langgraph` or `loop`; None before it begins."""
     cancel_requested: bool = False
     cancelled_by: str | None = None
     """Who asked for the cancellation; None when nobody did."""

@@ -18,6 +18,7 @@ from agent.records import ApprovalRequest, JsonObject, Meter, Plan, PlanStep, Ru
 if TYPE_CHECKING:
     from agent.manifests.catalogue import Agent
     from agent.planning.parsing import ParsedPlan
+    from agent.run.savings import Savings
     from agent.tools.registry import ToolRegistry
     from traces.records import StoredSpan, TraceSummary, UsageRow
 
@@ -110,6 +111,18 @@ def meter_json(meter: Meter) -> JsonObject:
         "cost_usd": dollars_json(meter.cost),
         "unpriced_calls": meter.unpriced_calls,
         "active_ms": meter.active_ms,
+    }
+
+
+def savings_json(saved: Savings) -> JsonObject:
+    """What resuming a run saved."""
+    return {
+        "steps": saved.steps,
+        "llm_calls": saved.llm_calls,
+        "tool_calls": saved.tool_calls,
+        "tokens": saved.tokens,
+        "cost_usd": dollars_json(saved.cost),
+        "illustrative": saved.illustrative,
     }
 
 

@@ -1,6 +1,6 @@
 """`advance`: the one way in which a run moves. Idempotent, and safe to call from any process at any time.
 
-Load, take the run's lease, feed the graph its input, nothing, or a decision, and go until it waits or ends. What pages
+Load, take the run's lease, feed the engine its input, nothing, or a decision, and go until it waits or ends. What pages
 read is projected from each checkpoint after it is durable, so a crash between the two is mended by the next call.
 """
 
@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, cast
-
-from langgraph.types import Command, StateSnapshot
+from typing import TYPE_CHECKING, Any
 
 from agent.errors import RefusedError, StorageError
 from agent.planning.hashing import payload_hash
@@ -34,10 +32,12 @@ from agent.records import (
     StopReason,
 )
 from agent.run.completing import sources_of
+from agent.run.engine import engine_for
 from agent.run.failing import one_sentence
-from agent.run.graph import RECURSION_LIMIT, AgentGraph
 from agent.run.lease import Lease, leased
+from agent.run.places import Pause, Place
 from agent.run.projection import closed_attempts, progress, step_event, with_closed
+from agent.run.savings import saved_before
 from agent.run.state import RunState, plan_of
 from agent.run.tracing import RunTracing
 from agent.store.gateway import StaleLeaseError
@@ -55,18 +55,19 @@ def advance(app: Plandeck, run_id: str, *, revive: bool = False, stopping: Calla
     `revive` goes on with a run that failed with an error. Once `stopping` says so, nothing new is begun.
     """
     run = app.records.run(app.project, run_id)
-    if not _may_go_on(run, revive):
+    if not may_go_on(run, revive):
         return run
     with leased(app.records, app.project, run_id, app.owner) as lease:
         if lease is not None:
             run = app.records.run(app.project, run_id)
-            if _may_go_on(run, revive):
+            if may_go_on(run, revive):
                 with suppress(StaleLeaseError):
                     _Advance(app, run, lease, stopping).go()
     return app.records.run(app.project, run_id)
 
 
-def _may_go_on(run: Run, revive: bool) -> bool:
+def may_go_on(run: Run, revive: bool) -> bool:
+    """Whether there is something left to do; `revive` as for `advance`."""
     return not run.status.ended or (revive and run.stop_reason == StopReason.ERROR)
 
 
@@ -83,10 +84,6 @@ class _Advance:
         self.fence = self.lease.fence
         self.put_plan: tuple[int, str] | None = None
         self.sink = self.app.exporter
-        self.config: Any = {
-            "configurable": {"thread_id": self.run.thread_id},
-            "recursion_limit": RECURSION_LIMIT,
-        }
 
     def go(self) -> None:
         """Go on until the run waits or ends. What the graph raises ends the attempt and is recorded, never a result.
@@ -94,11 +91,14 @@ class _Advance:
         Our own stores' failures are no failure of the run: they go to the caller, and the run stays where it is.
         """
         self.tracing = RunTracing(self.run, self.sink)
+        was = self.run.status
         try:
             deps = self.app.deps_for(self.run, self.lease, self.tracing, self.stopping)
-            self.graph: AgentGraph = self.app.graph_for(deps, self.lease)
+            self.run, self.engine = engine_for(self.app, self.run, deps, self.lease)
             with self.tracing.segment():
-                self._note_cut_off(self.graph.get_state(self.config))
+                place = self.engine.place()
+                self._note_cut_off(place)
+                self._note_resumed(place, was)
                 self._drive()
             deps.meter.flush()
         except (StaleLeaseError, StorageError, TracesError):
@@ -107,11 +107,11 @@ class _Advance:
             log.exception("run %s failed", self.run.run_id)
             self._end(RunStatus.FAILED, StopReason.ERROR, error=one_sentence(error))
 
-    def _note_cut_off(self, snapshot: StateSnapshot) -> None:
+    def _note_cut_off(self, place: Place) -> None:
         """Tries that run on the record but not in the checkpoint were cut off with their process."""
-        if (snapshot.values or {}).get("run_id", self.run.run_id) != self.run.run_id:
+        if place.values.get("run_id", self.run.run_id) != self.run.run_id:
             raise RefusedError(f"Thread {self.run.thread_id} belongs to another run; start again with another thread.")
-        self._project_values(snapshot.values)
+        self._project_values(place.values)
         cut = self.app.records.interrupt_attempts(self.run.project, self.run.run_id, self.app.now(), self.fence)
         for attempt in cut:
             self._event(
@@ -121,55 +121,58 @@ class _Advance:
                 once=f"cut:{attempt.plan_version}:{attempt.step_id}:{attempt.attempt}",
             )
 
+    def _note_resumed(self, place: Place, was: RunStatus) -> None:
+        """A run that neither waited nor is new goes on after a crash, a failure or a worker's end."""
+        if place.begun and was not in (RunStatus.QUEUED, RunStatus.WAITING_HUMAN) and not self._cancelled():
+            saved = saved_before(self.app, self.run.run_id, self.app.now())
+            self._event(EventKind.RESUMED, f"resumed, {saved}", once=f"resumed:{self.fence}")
+
     def _drive(self) -> None:
         while not self.stopping():
-            snapshot = self.graph.get_state(self.config)
-            self._project_values(snapshot.values)
-            self._close_applied({item.id for item in snapshot.interrupts})
+            place = self.engine.place()
+            self._project_values(place.values)
+            self._close_applied({pause.id for pause in place.pauses})
             if self._cancelled():
                 self._end(RunStatus.CANCELLED, StopReason.CANCELLED)
                 return
-            begun = snapshot.created_at is not None
-            if begun and not snapshot.tasks:
-                # Not `next`: it is also empty when a crash came between the last write of a step and its checkpoint.
-                self._finish(snapshot)
+            if place.ended:
+                self._finish(place.values)
                 return
-            if not begun and self.run.plan_version is not None:
+            if not place.begun and self.run.plan_version is not None:
                 raise RefusedError("The checkpoints of this run are gone, so it cannot go on; start the task again.")
-            requests = self._requests(snapshot)
+            requests = [self._request(place.checkpoint_id, pause) for pause in place.pauses]
             if any(request.status is RequestStatus.PENDING for request in requests):
                 self._update(status=RunStatus.WAITING_HUMAN)
                 return
-            given = self._input(requests) if begun else self._beginning()
-            self._stream(given, snapshot)
+            decisions = _decisions(requests)
+            self._show_going_on(place.values if place.begun else self._beginning(), decisions)
+            self._follow(self.engine.go_on(decisions) if place.begun else self.engine.begin(self._beginning()))
 
     def _beginning(self) -> RunState:
         return {"task": self.run.task, "run_id": self.run.run_id, "mode": self.run.mode}
 
-    def _stream(self, given: Any, snapshot: StateSnapshot) -> None:
-        planning = _will_plan(cast(RunState, snapshot.values) or self._beginning(), given)
+    def _show_going_on(self, values: RunState, decisions: Mapping[str, JsonObject]) -> None:
         self._update(
-            status=RunStatus.PLANNING if planning else RunStatus.EXECUTING,
+            status=RunStatus.PLANNING if _will_plan(values, decisions) else RunStatus.EXECUTING,
             started_at=self.run.started_at or self.app.now(),
             stop_reason=None,
             error=None,
             finished_at=None,
         )
-        for values in self.graph.stream(given, self.config, stream_mode="values", durability="sync"):
+
+    def _follow(self, steps: Iterator[RunState]) -> None:
+        for values in steps:
             self._project_values(values)
             if self._cancelled() or self.stopping():
                 return
 
     # --- pauses
 
-    def _requests(self, snapshot: StateSnapshot) -> list[ApprovalRequest]:
-        """The request rows of the pending interrupts, made again where they are missing."""
-        checkpoint_id = snapshot.config["configurable"].get("checkpoint_id", "")
-        return [self._request(checkpoint_id, item.id, item.value) for item in snapshot.interrupts]
-
-    def _request(self, checkpoint_id: str, interrupt_id: str, value: JsonObject) -> ApprovalRequest:
+    def _request(self, checkpoint_id: str, pause: Pause) -> ApprovalRequest:
+        """The request row of a pending pause, made again where it is missing."""
+        value = pause.payload
         kind = RequestKind(value["kind"])
-        key = f"{self.run.project}|{self.run.thread_id}|{checkpoint_id}|{interrupt_id}"
+        key = f"{self.run.project}|{self.run.thread_id}|{checkpoint_id}|{pause.id}"
         made = ApprovalRequest(
             project=self.run.project,
             request_id="q-" + hashlib.sha256(key.encode()).hexdigest()[:12],
@@ -177,7 +180,7 @@ class _Advance:
             run_id=self.run.run_id,
             thread_id=self.run.thread_id,
             checkpoint_id=checkpoint_id,
-            interrupt_id=interrupt_id,
+            interrupt_id=pause.id,
             hash=value["plan"]["hash"] if kind is RequestKind.PLAN else payload_hash(value),
             status=RequestStatus.PENDING,
             requested_at=self.app.now(),
@@ -189,14 +192,6 @@ class _Advance:
             self._event(EventKind.PLAN_WAITS, _waits(kind, value), once=f"waits:{stored.request_id}")
         return stored
 
-    def _input(self, requests: list[ApprovalRequest]) -> Any:
-        """What the graph is fed: the decisions by interrupt id, or nothing to go on after a crash."""
-        if not requests:
-            return None
-        if any(request.decision is None for request in requests):
-            raise RefusedError("A request of this run was closed without a decision, so the run cannot go on.")
-        return Command(resume={request.interrupt_id: _answer(request) for request in requests})
-
     def _close_applied(self, pending: set[str]) -> None:
         """Mark the decisions that a checkpoint shows to have reached the graph, and write the time people took."""
         for request in self.app.records.requests(self.run.project, run_id=self.run.run_id):
@@ -206,9 +201,8 @@ class _Advance:
 
     # --- records
 
-    def _project_values(self, values: Any) -> None:
-        state: RunState = values
-        plan = plan_of(state) if state else None
+    def _project_values(self, state: RunState) -> None:
+        plan = plan_of(state)
         if plan is None:
             return
         records, project, run_id = self.app.records, self.run.project, self.run.run_id
@@ -270,8 +264,7 @@ class _Advance:
                 kind, text = event
                 self._event(kind, text, step_id=item.step_id, once=f"{kind}:{plan.version}:{item.step_id}")
 
-    def _finish(self, snapshot: StateSnapshot) -> None:
-        state = cast(RunState, snapshot.values)
+    def _finish(self, state: RunState) -> None:
         reason = state.get("stop_reason")
         if reason is None:
             raise RefusedError("The graph ended without saying why; nothing is taken for done.")
@@ -317,8 +310,15 @@ def _waits(kind: RequestKind, payload: JsonObject) -> str:
     return "a question waits"
 
 
+def _decisions(requests: list[ApprovalRequest]) -> dict[str, JsonObject]:
+    """What was decided, by the id of the pause; empty to go on after a crash."""
+    if any(request.decision is None for request in requests):
+        raise RefusedError("A request of this run was closed without a decision, so the run cannot go on.")
+    return {request.interrupt_id: _answer(request) for request in requests}
+
+
 def _answer(request: ApprovalRequest) -> JsonObject:
-    """A decision as the graph is resumed with it."""
+    """A decision as the node gets it."""
     return {
         "decision": str(request.decision),
         "hash": request.hash,
@@ -328,18 +328,11 @@ def _answer(request: ApprovalRequest) -> JsonObject:
     }
 
 
-def _will_plan(state: RunState, given: Any) -> bool:
+def _will_plan(state: RunState, decisions: Mapping[str, JsonObject]) -> bool:
     """Whether the model will be asked for a plan next."""
     if state.get("mode") in (Mode.DIRECT, Mode.REACT):
         return False
-    return not state.get("plan") or _sends_back(given)
-
-
-def _sends_back(given: Any) -> bool:
-    """Whether the graph will plan again."""
-    if not isinstance(given, Command) or not isinstance(given.resume, dict):
-        return False
-    return any(answer["decision"] == Decision.RESPOND for answer in given.resume.values())
+    return not state.get("plan") or any(said["decision"] == Decision.RESPOND for said in decisions.values())
 
 
 def _run_error(state: RunState) -> str | None:

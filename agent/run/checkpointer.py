@@ -3,36 +3,59 @@
 from __future__ import annotations
 
 import copy
+import logging
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
+from importlib import import_module
 from pathlib import Path
-from typing import Any
-
-from langgraph.checkpoint.base import BaseCheckpointSaver
-from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+from typing import TYPE_CHECKING, Any
 
 from agent.errors import StorageError
 from traces.room import room_wanted
+
+if TYPE_CHECKING:
+    from langgraph.checkpoint.base import BaseCheckpointSaver
+    from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+
+log = logging.getLogger(__name__)
 
 BUSY_SECONDS = 10.0
 
 
 def serializer() -> JsonPlusSerializer:
     """Loads LangGraph's own safe types only, and never a pickle."""
+    from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer  # noqa: PLC0415  # LangGraph may be missing
+
     return JsonPlusSerializer(pickle_fallback=False, allowed_msgpack_modules=None)
 
 
 @contextmanager
-def open_checkpointer(location: str) -> Iterator[BaseCheckpointSaver[Any]]:
-    """The saver for a path or a `postgresql://` URL, with its tables made; StorageError if it cannot be opened."""
-    if location.startswith("postgresql://"):
+def open_checkpointer(location: str) -> Iterator[BaseCheckpointSaver[Any] | None]:
+    """The saver for a path or a `postgresql://` URL, with its tables made; None if LangGraph cannot be imported.
+
+    StorageError if the store cannot be opened.
+    """
+    postgresql = location.startswith("postgresql://")
+    if not _importable("langgraph.checkpoint.postgres" if postgresql else "langgraph.checkpoint.sqlite"):
+        yield None
+    elif postgresql:
         with _postgres(location) as saver:
             yield saver
     else:
         with _sqlite(Path(location)) as saver:
             yield saver
+
+
+def _importable(savers: str) -> bool:
+    try:
+        for module in ("langgraph.graph", savers):
+            import_module(module)
+    except Exception as error:  # noqa: BLE001  # the boundary: a framework that does not fit raises anything
+        log.warning("LangGraph cannot be imported (%s); runs that begin now work without it.", error)
+        return False
+    return True
 
 
 def guarded(saver: BaseCheckpointSaver[Any], check: Callable[[], None]) -> BaseCheckpointSaver[Any]:

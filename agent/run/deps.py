@@ -82,6 +82,10 @@ class UsedUp(Protocol):
         """Write it down."""
 
 
+def _no_engine(_: JsonObject) -> JsonObject:
+    raise RuntimeError("Nothing runs this node that could wait for a person.")
+
+
 @dataclass(frozen=True, slots=True)
 class Deps:
     """One run's dependencies."""
@@ -97,5 +101,8 @@ class Deps:
     now: Callable[[], datetime]
     wait: Callable[[float], bool]
     """Let seconds pass; False if the run should stop instead of going on."""
-    pause: Callable[[JsonObject], JsonObject]
-    """Stop until a person decided about the payload; the decision, when the node runs again from its first line."""
+    pause: Callable[[JsonObject], JsonObject] = _no_engine
+    """Stop until a person decided about the payload; the decision, when the node runs again from its first line.
+
+    Set by what runs the nodes.
+    """

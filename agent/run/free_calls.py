@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from agent.records import JsonObject, Run, StepStatus
 from agent.run.checkpointer import guarded
+from agent.run.engine import EngineName
 from agent.run.state import RunState, status_of
 
 if TYPE_CHECKING:
@@ -29,8 +30,18 @@ class FreeCall:
 
 def free_calls_of(app: Plandeck, run: Run) -> list[FreeCall]:
     """The calls of a run in order; none before it began. StorageError if the checkpoints are out of reach."""
+    return free_calls(_values(app, run))
+
+
+def _values(app: Plandeck, run: Run) -> RunState:
+    """Where the run stands, from the engine that it began with."""
+    if run.engine == EngineName.LOOP:
+        place = app.records.loop.place(run.project, run.run_id)
+        return cast(RunState, place.state["values"]) if place else {}
+    if app.checkpointer is None:
+        return {}
     newest = guarded(app.checkpointer, lambda: None).get_tuple({"configurable": {"thread_id": run.thread_id}})
-    return free_calls(cast(RunState, newest.checkpoint["channel_values"])) if newest else []
+    return cast(RunState, newest.checkpoint["channel_values"]) if newest else {}
 
 
 def free_calls(state: RunState) -> list[FreeCall]:

@@ -10,11 +10,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from langchain_core.language_models import BaseChatModel
-from langgraph.checkpoint.base import BaseCheckpointSaver
-from langgraph.types import interrupt
 
 from agent.accounts import system_user
 from agent.errors import NotFoundError, RefusedError, StorageError
@@ -39,10 +37,9 @@ from agent.records import (
 from agent.run.advance import advance
 from agent.run.asking import RunModels
 from agent.run.calling import RunCaller
-from agent.run.checkpointer import guarded, open_checkpointer
+from agent.run.checkpointer import open_checkpointer
 from agent.run.deps import Deps
 from agent.run.equipment import in_force, manifest_of, models_of, tools_of
-from agent.run.graph import AgentGraph, build_graph
 from agent.run.lease import Lease
 from agent.run.meter import RunMeter, raised_limits
 from agent.run.recorder import RunRecorder
@@ -57,6 +54,9 @@ from traces.ingest import Ingest
 from traces.prices import PriceBook
 from traces.room import room_wanted
 from traces.store import SpanStore, open_span_store
+
+if TYPE_CHECKING:
+    from langgraph.checkpoint.base import BaseCheckpointSaver
 
 TASK_CHARACTERS = 20_000
 NAME_CHARACTERS = 200
@@ -100,7 +100,8 @@ class Plandeck:
     spans: SpanStore
     prices: PriceBook
     registry: ToolRegistry
-    checkpointer: BaseCheckpointSaver[Any]
+    checkpointer: BaseCheckpointSaver[Any] | None
+    """None where LangGraph cannot be imported: runs that begin then work without it."""
     provider: Provider
     model: BaseChatModel
     exporter: StoreExporter
@@ -145,15 +146,10 @@ class Plandeck:
             meter=meter,
             now=self.now,
             wait=partial(self.wait, self, run, stopping),
-            pause=interrupt,
         )
 
     def _show(self, run: Run, fence: int, text: str) -> None:
         self.records.ledger.put_draft(run.project, run.run_id, text, fence=fence)
-
-    def graph_for(self, deps: Deps, lease: Lease) -> AgentGraph:
-        """The graph of one run."""
-        return build_graph(deps, guarded(self.checkpointer, lease.check))
 
 
 @contextmanager
@@ -213,7 +209,7 @@ def start_run(
     thread = thread_id or f"th-{key}"
     if app.records.run_of_thread(app.project, thread):
         raise RefusedError(f"Thread {thread} belongs to a run already; leave out the thread or choose another id.")
-    if thread_id and app.checkpointer.get_tuple({"configurable": {"thread_id": thread}}):
+    if thread_id and app.checkpointer and app.checkpointer.get_tuple({"configurable": {"thread_id": thread}}):
         raise RefusedError(f"Thread {thread} has checkpoints already; leave out the thread or choose another id.")
     return app.records.add_run(
         Run(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from datetime import UTC, datetime
@@ -78,3 +79,18 @@ class Json(TypeDecorator[Any]):
     def coerce_compared_value(self, op: Any, value: Any) -> TypeEngine[Any]:
         """Comparisons follow JSON's own rules."""
         return self.impl_instance.coerce_compared_value(op, value)
+
+
+class ExactJson(TypeDecorator[Any]):
+    """A JSON value exactly as it was given: in the text that is stored, what an engine cannot hold is escaped."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: JsonValue, dialect: Dialect) -> str:
+        """ASCII text; TypeError for what is no JSON."""
+        return json.dumps(value)
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> JsonValue:
+        """The value again."""
+        return None if value is None else json.loads(value)

@@ -48,6 +48,7 @@ from agent.store.conditions import holds, is_plan, is_request, is_run, is_step, 
 from agent.store.engine import Database
 from agent.store.errors import AlreadyDecidedError, StaleHashError, StaleLeaseError
 from agent.store.ledger import Ledger
+from agent.store.loop_places import LoopPlaces
 from agent.store.migrate import migrate
 from agent.store.rows import (
     artifact_from_row,
@@ -107,6 +108,8 @@ class RecordStore:
         self._is_dead = is_dead
         self.ledger = Ledger(database)
         """What runs did and used up: tool calls and meters."""
+        self.loop = LoopPlaces(database)
+        """Where runs without LangGraph stand."""
 
     def __enter__(self) -> RecordStore:
         return self

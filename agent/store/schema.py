@@ -15,9 +15,9 @@ from sqlalchemy import (
     text,
 )
 
-from agent.store.columns import Json, UtcDateTime, Words
+from agent.store.columns import ExactJson, Json, UtcDateTime, Words
 
-HEAD = "0003"
+HEAD = "0004"
 """The newest migration. Here, so that opening a migrated database does not need alembic."""
 
 metadata = MetaData(
@@ -66,6 +66,7 @@ runs = Table(
     Column("answer", Words),
     Column("sources", Json, nullable=False),
     Column("degraded", Boolean, nullable=False),
+    Column("engine", Words),
     Column("cancel_requested", Boolean, nullable=False),
     Column("cancelled_by", Words),
     Column("manifest", Json),
@@ -250,6 +251,26 @@ drafts = Table(
     Column("project", Words, primary_key=True),
     Column("run_id", Words, primary_key=True),
     Column("text", Words, nullable=False),
+    _of_run(),
+)
+
+loop_places = Table(
+    "loop_places",
+    metadata,
+    Column("project", Words, primary_key=True),
+    Column("run_id", Words, primary_key=True),
+    Column("number", Integer, nullable=False),
+    Column("state", ExactJson, nullable=False),
+    _of_run(),
+)
+
+loop_writes = Table(
+    "loop_writes",
+    metadata,
+    Column("project", Words, primary_key=True),
+    Column("run_id", Words, primary_key=True),
+    Column("task", Integer, primary_key=True, autoincrement=False),
+    Column("written", ExactJson, nullable=False),
     _of_run(),
 )
 

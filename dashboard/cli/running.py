@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from agent.records import Run, RunStatus
     from agent.run.usecases import Plandeck
     from dashboard.cli.opening import Stores
+    from dashboard.cli.output import JsonObject
 
 POLL_SECONDS = 0.2
 
@@ -59,17 +61,26 @@ def resume(
 ) -> None:
     """Go on with a thread's run where its last checkpoint left it.
 
-    Exits with 0 if it succeeded or waits, and with 1 if it failed or was cancelled.
+    Says what that saved: the completed steps that did not run again, and what they had cost. Exits with 0 if it
+    succeeded or waits, and with 1 if it failed or was cancelled.
     """
+    from agent.run.advance import may_go_on
+    from agent.run.savings import saved_before
     from agent.run.usecases import resume_thread
+    from agent.shapes import savings_json
 
     with open_agent(project) as app:
         found = app.records.run_of_thread(app.project, thread_id)
+        began = app.now()
         with progress(app, found.run_id if found else "", quiet=json or found is None):
             resumed = resume_thread(app, thread_id)
             if not resumed.status.ended:
                 resumed = settle(app, resumed.run_id)
-        answer_run(app, resumed, json)
+        goes_on = found is not None and may_go_on(found, revive=True)
+        saved = saved_before(app, resumed.run_id, began) if goes_on else None
+        answer_run(app, resumed, json, saved=savings_json(saved) if saved else None)
+        if saved and not json:
+            sys.stdout.write(f"\nResumed, {saved}.\n")
     _exit_as(resumed)
 
 
@@ -181,14 +192,14 @@ def _exit_as(ended: Run) -> None:
         raise typer.Exit(1)
 
 
-def answer_run(stores: Stores | Plandeck, run: Run, as_json: bool) -> None:
-    """Print one run."""
+def answer_run(stores: Stores | Plandeck, run: Run, as_json: bool, **more: JsonObject | None) -> None:
+    """Print one run; `more` stands in its JSON only."""
     from agent.records import RequestStatus
     from dashboard.cli.gathering import run_document
 
     document = run_document(stores, run)
     if as_json:
-        print_json(document)
+        print_json({**document, **more})
         return
     print_run(document, stores.records.ledger.calls(stores.project, run.run_id))
     for request in stores.records.requests(stores.project, run_id=run.run_id, status=RequestStatus.PENDING):

@@ -22,6 +22,8 @@ def print_run(run: JsonObject, calls: Sequence[ToolCall] = ()) -> None:
     facts["status"] = run["status"] + (f", {run['stop_reason']}" if run["stop_reason"] else "")
     if run["error"]:
         facts["error"] = run["error"]
+    if run["degraded"]:
+        facts["degraded"] = "works without LangGraph"
     facts["mode"] = run["mode"]
     if run["plan"]:
         facts["steps"] = f"{run['steps_done']} of {run['steps_total']}"

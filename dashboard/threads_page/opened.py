@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from agent.checkpoints.stores import CheckpointStore
+from agent.errors import NotFoundError
 from dashboard.look import places
 from dashboard.look.formats import cut, plural, size
 from dashboard.look.parts import guarded, head, skeleton, warn
@@ -15,7 +16,7 @@ from dashboard.look.text import code, escape
 from dashboard.threads_page.checkpoint import checkpoint
 from dashboard.threads_page.listing import store_words
 from dashboard.threads_page.player import PLAY_SECONDS, PLAYING, chart, controls, current_place, play_on
-from dashboard.threads_page.reading import Thread, read_thread
+from dashboard.threads_page.reading import Thread, own_run, read_thread
 from dashboard.threads_page.timeline import Timeline
 
 if TYPE_CHECKING:
@@ -29,6 +30,11 @@ SKELETON = (24, 34, 110, 38, 320)
 def draw_thread(app: Plandeck, store: CheckpointStore, thread_id: str) -> None:
     """Head and replay of one thread."""
     ns = st.query_params.get("ns", "")
+    own = own_run(app, store.name, thread_id)
+    if own and own.run.degraded:
+        raise NotFoundError(
+            "This run works without LangGraph, so there are no checkpoints to replay; its run page shows each step."
+        )
     with skeleton((store.name, thread_id, ns), SKELETON):
         thread = read_thread(app, store, thread_id, ns)
         timeline = Timeline(thread.history)

@@ -97,7 +97,22 @@ def test_without_json_a_person_can_read_it(done: tuple[CommandLine, dict], words
 
 def test_a_resumed_finished_run_is_answered_as_it_is_without_a_model_call(done: tuple[CommandLine, dict]) -> None:
     plandeck, run = done
-    assert plandeck.json("run", "resume", run["thread_id"]) == run
+    assert plandeck.json("run", "resume", run["thread_id"]) == {**run, "saved": None}
+
+
+def test_resuming_says_what_it_saved(plandeck: CommandLine) -> None:
+    run, _ = waiting(plandeck)
+    nothing = "Resumed, 0 steps kept, saved 0 model calls, 0 tool calls, 0 tokens, $0.0000."
+    assert nothing in plandeck("resume", run["thread_id"]).out
+    saved = plandeck.json("run", "resume", run["thread_id"])["saved"]
+    assert saved == {
+        "steps": 0,
+        "llm_calls": 0,
+        "tool_calls": 0,
+        "tokens": 0,
+        "cost_usd": "0",
+        "illustrative": False,
+    }
 
 
 def test_a_run_that_fails_is_answered_whole_and_exits_with_1(plandeck: CommandLine) -> None:

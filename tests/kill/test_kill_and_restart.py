@@ -106,6 +106,10 @@ def test_a_process_killed_in_the_first_statement_of_the_next_step_has_lost_nothi
         run = app.records.runs(app.project)[0]
         resumed = plandeck(tmp_path, "resume", run.thread_id)
         assert resumed["status"] == "succeeded"
+        saved = resumed["saved"]
+        assert (saved["steps"], saved["llm_calls"], saved["tool_calls"], saved["illustrative"]) == (1, 2, 1, True)
+        assert saved["tokens"] > 0
+        assert 0 < float(saved["cost_usd"]) < float(resumed["cost_usd"])
         assert [item.status for item in app.records.attempts(app.project, run.run_id)] == [
             AttemptStatus.COMPLETED
         ] * len(resumed["plan"]["steps"])

@@ -5,11 +5,11 @@ from runs import approve, plan, run_to_pause, small_plandeck, step
 from agent.records import RunStatus
 
 
-def test_a_run_goes_the_whole_way_on_postgresql(tmp_path: Path, postgresql_url: str) -> None:
+def test_a_run_goes_the_whole_way_on_postgresql(tmp_path: Path, postgresql_url: str, engine: str) -> None:
     answers = {"propose_plan": [plan(step("s1", sku="B-7"), step("s2", "note", ("s1",), text="12"))]}
     with small_plandeck(tmp_path, answers, database_url=postgresql_url) as (app, _, calls):
         done = approve(app, run_to_pause(app))
-        assert done.status is RunStatus.SUCCEEDED, done.error
+        assert (done.status, done.engine) == (RunStatus.SUCCEEDED, engine), done.error
         assert calls == [("lookup", "B-7"), ("note", "12")]
     assert not list(tmp_path.glob("*.db"))
 

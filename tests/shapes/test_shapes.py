@@ -253,7 +253,7 @@ def test_usage_that_is_not_known_is_null_and_not_zero(state: str) -> None:
 
 
 def test_no_field_of_a_run_or_request_is_forgotten() -> None:
-    internal = {"tools", "manifest", "root_span_id", "cancel_requested"}
+    internal = {"tools", "manifest", "engine", "root_span_id", "cancel_requested"}
     assert {item.name for item in fields(Run)} - set(document()) == internal
     assert {item.name for item in fields(ApprovalRequest)} - set(approval_json(request())) == {"project"}
 

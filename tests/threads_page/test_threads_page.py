@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from checkpoint_graphs import chain, thread, write_threads
+from engines import no_graph
 from langgraph.checkpoint.sqlite import SqliteSaver
 from runs import approve, plan, run_to_pause, small_plandeck, step
 from streamlit.testing.v1 import AppTest
@@ -191,6 +192,11 @@ def test_looking_changes_nothing_in_a_strangers_file(strange: Path) -> None:
     ],
 )
 def test_what_is_not_there_is_said_in_one_sentence(selected: dict[str, str], sentence: str) -> None:
+    assert sentence in said_instead(**selected)
+
+
+def said_instead(**selected: str) -> str:
+    """What a page says that cannot be drawn."""
     test = AppTest.from_string(
         f"""
 import runpy
@@ -205,7 +211,14 @@ with shown_errors():
     test.run()
     assert not test.exception
     assert not test.get("skeleton")
-    assert sentence in re.sub(r"\\(?=\W)", "", test.error[0].value)
+    return re.sub(r"\\(?=\W)", "", test.error[0].value)
+
+
+def test_a_run_without_langgraph_has_no_checkpoints_to_replay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("agent.run.graph.build_graph", no_graph)
+    with small_plandeck(tmp_path / "home", {"propose_plan": [plan(step("s1", sku="B-7"))]}) as (app, _, _calls):
+        done = approve(app, run_to_pause(app))
+    assert "This run works without LangGraph" in said_instead(thread=done.thread_id)
 
 
 def test_a_strangers_text_is_shown_as_text(tmp_path: Path) -> None:
