@@ -74,7 +74,7 @@ def test_a_streamed_answer_is_on_its_span_with_the_tokens_of_a_whole_one(tmp_pat
         for listener in (None, [].append):
             run = start_run(app, "Say hello.", by="ana")
             tracing = RunTracing(run, app.exporter)
-            with tracing.segment(), tracing.part("answer", kind="answer"), tracing.role("synthesis"):
+            with tracing.segment(), tracing.part("answer", kind="answer"), tracing.role("synthesis", "offline"):
                 ask_text(app.model, app.provider, [HumanMessage("Hello")], listener)
             used.append(app.spans.run_usage(app.project, run.run_id))
     plain, streamed = used

@@ -14,6 +14,7 @@ from agent.planning.parsing import parse_plan
 from agent.planning.prompts import plan_messages
 from agent.records import AttemptStatus, Decision, EventKind, RequestStatus, RunStatus, StepStatus
 from agent.run import lease, pausing
+from agent.run.equipment import models_of
 from agent.run.failing import ContractError
 from agent.run.usecases import Plandeck, advance, cancel_run, decide, pending_request, resume_thread, start_run
 from agent.run.worker import Worker
@@ -233,13 +234,13 @@ def test_a_run_goes_on_with_the_model_that_it_began_with(tmp_path: Path, monkeyp
         app.records.update_run(app.project, run.run_id, provider="openai", model="gpt-5-mini")
         pinned = app.records.run(app.project, run.run_id)
         with pytest.raises(ConfigurationError, match="OPENAI_API_KEY"):
-            app.model_of(pinned)
+            models_of(app, pinned)
         failed = advance(app, run.run_id)
         assert failed.status is RunStatus.FAILED
         assert "OPENAI_API_KEY" in (failed.error or "")
         monkeypatch.setenv("OPENAI_API_KEY", "not-a-key")
-        model, provider = app.model_of(pinned)
-        assert (provider.name, model.model_name) == ("openai", "gpt-5-mini")
+        _, executor = models_of(app, pinned)
+        assert (executor.provider.name, executor.client.model_name) == ("openai", "gpt-5-mini")
         app.records.update_run(app.project, run.run_id, provider="offline", model="offline")
         assert resume_thread(app, run.thread_id).status is RunStatus.SUCCEEDED
 
