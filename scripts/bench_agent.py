@@ -17,7 +17,7 @@ import httpx
 from langchain_openai import ChatOpenAI
 from pydantic import BaseModel, SecretStr
 
-from agent.records import Decision, Effect, Limits, RunStatus
+from agent.records import Decision, Effect, RunStatus
 from agent.run.usecases import advance, decide, open_plandeck, pending_request, start_run
 from agent.settings import load_settings
 from agent.tools.registry import Observation, Tool, ToolContext, ToolRegistry
@@ -98,6 +98,12 @@ def _completion(model: str, name: str | None, content: Any) -> dict[str, Any]:
     }
 
 
+def _describe_agent(home: Path, limits: dict[str, int]) -> None:
+    """An agent with room for so many steps."""
+    (home / "agents").mkdir(exist_ok=True)
+    (home / "agents" / "bench.yaml").write_text(json.dumps({"name": "bench", "limits": limits}), encoding="utf-8")
+
+
 def measure(steps: int) -> dict[str, float]:
     """Milliseconds of the agent's own time per step of a chain of so many, over the whole and in its last quarter."""
     outside = Stopwatch()
@@ -114,11 +120,12 @@ def measure(steps: int) -> dict[str, float]:
         http_client=httpx.Client(transport=Answers(steps, outside)),
         max_retries=0,
     )
-    limits = Limits(max_steps=steps, max_tool_calls=steps + 1, max_llm_calls=3 * steps + 10, max_tokens=10**9)
+    limits = {"max_steps": steps, "max_tool_calls": steps + 1, "max_llm_calls": 3 * steps + 10, "max_tokens": 10**8}
     with tempfile.TemporaryDirectory() as home, open_plandeck(load_settings(home=Path(home))) as opened:
         registry = ToolRegistry([Tool("look", 1, "Looks.", LookArguments, Effect.READ, look)])
-        app = replace(opened, model=client, registry=registry, limits=limits)
-        run = advance(app, start_run(app, "Look at all", by="bench").run_id)
+        _describe_agent(Path(home), limits)
+        app = replace(opened, model=client, registry=registry)
+        run = advance(app, start_run(app, "Look at all", by="bench", agent="bench").run_id)
         request = pending_request(app, run.run_id)
         if request is None:
             raise SystemExit(f"no plan waits: {run.error}")
