@@ -56,7 +56,10 @@ class Answers(httpx.BaseTransport):
         with self._outside:
             body = json.loads(request.content)
             offered = [tool["function"]["name"] for tool in body.get("tools", [])]
-            return httpx.Response(200, json=_completion(body["model"], *self._answer(offered, body)))
+            whole = _completion(body["model"], *self._answer(offered, body))
+            if body.get("stream"):
+                return httpx.Response(200, headers={"content-type": "text/event-stream"}, content=_streamed(whole))
+            return httpx.Response(200, json=whole)
 
     def _answer(self, offered: list[str], body: dict[str, Any]) -> tuple[str | None, Any]:
         if not offered:
@@ -96,6 +99,17 @@ def _completion(model: str, name: str | None, content: Any) -> dict[str, Any]:
         "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
         "usage": {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110},
     }
+
+
+def _streamed(whole: dict[str, Any]) -> bytes:
+    """The same answer in one piece and its usage behind it."""
+    about = {key: whole[key] for key in ("id", "created", "model")} | {"object": "chat.completion.chunk"}
+    delta = {"content": whole["choices"][0]["message"]["content"]}
+    chunks = [
+        {**about, "choices": [{"index": 0, "delta": delta, "finish_reason": "stop"}]},
+        {**about, "choices": [], "usage": whole["usage"]},
+    ]
+    return "".join(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks).encode() + b"data: [DONE]\n\n"
 
 
 def _describe_agent(home: Path, limits: dict[str, int]) -> None:
