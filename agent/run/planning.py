@@ -6,6 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from langchain_core.messages import BaseMessage
+
 from agent.models.failures import ModelError, is_useless_answer
 from agent.planning import prompts
 from agent.planning.fallback import fallback_plan
@@ -84,12 +86,9 @@ def _propose(state: RunState, deps: Deps, refused: tuple[str, ...]) -> ParsedPla
         previous=state.get("plan"),
         situation=_situation(deps),
     )
-    try:
-        raw = patiently(lambda: deps.models.ask("planning", messages, prompts.PROPOSE_PLAN), deps.wait)
-    except ModelError as error:
-        if not is_useless_answer(error):
-            raise
-        return ParsedPlan(None, (), (PlanProblem("not_a_plan", None, error.message),), Outcome.INVALID)
+    raw = _asked(deps, messages, prompts.PROPOSE_PLAN)
+    if isinstance(raw, ParsedPlan):
+        return raw
     return _no_plan(raw) or parse_plan(
         raw,
         deps.registry,
@@ -99,6 +98,16 @@ def _propose(state: RunState, deps: Deps, refused: tuple[str, ...]) -> ParsedPla
         parent_hash=previous.hash if previous else None,
         trigger="feedback" if previous else None,
     )
+
+
+def _asked(deps: Deps, messages: list[BaseMessage], function: JsonObject) -> str | JsonObject | ParsedPlan:
+    """The planner's raw answer; an invalid plan where it was cut off or empty, since that is no fault of the call."""
+    try:
+        return patiently(lambda: deps.models.ask("planning", messages, function), deps.wait)
+    except ModelError as error:
+        if not is_useless_answer(error):
+            raise
+        return ParsedPlan(None, (), (PlanProblem("not_a_plan", None, error.message),), Outcome.INVALID)
 
 
 def _situation(deps: Deps) -> JsonObject:
@@ -266,7 +275,9 @@ def _revision(state: RunState, deps: Deps, refused: tuple[str, ...]) -> ParsedPl
         refused=refused,
         situation=_situation(deps),
     )
-    raw = patiently(lambda: deps.models.ask("planning", messages, prompts.REVISE_PLAN), deps.wait)
+    raw = _asked(deps, messages, prompts.REVISE_PLAN)
+    if isinstance(raw, ParsedPlan):
+        return raw
     said = _no_plan(raw)
     if said and (said["kind"] != "answer" or adaptive):
         return said
@@ -299,7 +310,13 @@ def _look_back(state: RunState, deps: Deps) -> RunState:
         messages = prompts.reflect_messages(
             state["task"], deps.registry.describe(), _current(state).goal, progress_summary(state), MOST_FURTHER_STEPS
         )
-        raw = patiently(lambda: deps.models.ask("check", messages, prompts.REFLECT), deps.wait)
+        try:
+            raw = patiently(lambda: deps.models.ask("check", messages, prompts.REFLECT), deps.wait)
+        except ModelError as error:
+            if not is_useless_answer(error):
+                raise
+            # Every criterion is met already; an answer that says nothing adds no step.
+            raw = {}
     update: RunState = {"reflections": rounds}
     said = _as_object(raw)
     if said.get("enough") is not False or not said.get("steps"):

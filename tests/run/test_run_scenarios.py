@@ -534,3 +534,28 @@ def test_the_planner_is_told_what_is_left_and_what_fails(tmp_path: Path) -> None
         words = model.requests[-1]["messages"][1]["content"]
         assert '"convert": {' in words
         assert '"tool_calls": 40' in words
+
+
+def test_a_replanner_and_a_look_back_that_are_cut_off_do_not_end_a_run_as_an_error(tmp_path: Path) -> None:
+    cut = httpx.Response(
+        200,
+        json={
+            "id": "cut",
+            "object": "chat.completion",
+            "created": 1,
+            "model": "scripted",
+            "choices": [{"index": 0, "message": {"role": "assistant", "content": "{"}, "finish_reason": "length"}],
+            "usage": {"prompt_tokens": 10, "completion_tokens": 10, "total_tokens": 20},
+        },
+    )
+    with small_plandeck(tmp_path / "look back", {"propose_plan": [plan(S1)], "reflect": [cut]}) as (app, _, _calls):
+        done = approve(app, run_to_pause(app))
+        assert (done.status, done.stop_reason) == (RunStatus.SUCCEEDED, "completed")
+    fails = always(ToolError("unit unknown", kind=ErrorKind.FAILED))
+    answers = {"propose_plan": [plan(S1, S2)], "revise_plan": [cut]}
+    with small_plandeck(tmp_path / "replan", answers, tools=[convert(fails)]) as (app, model, _calls):
+        ended = approve(app, run_to_pause(app))
+        assert (ended.status, ended.stop_reason) == (RunStatus.FAILED, "step_blocked")
+        assert "unit unknown" in (ended.error or "")
+        assert model.calls("revise_plan") == 2
+        assert ended.answer
