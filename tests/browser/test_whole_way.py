@@ -117,13 +117,14 @@ def test_a_server_killed_in_the_middle_of_a_step_goes_on_when_it_is_started_agai
     with open_plandeck(load_settings(home=home)) as app:
         run = app.records.runs(app.project)[0]
         cut = [item for item in app.records.attempts(app.project, run.run_id) if item.status is AttemptStatus.RUNNING]
-        assert len(cut) == 1, "nothing was killed in the middle of a step"
+        assert cut, "nothing was killed in the middle of a step"
     with served(home, port=port) as server:
         window.goto(address)
         expect(window.get_by_text("succeeded").first).to_be_visible(timeout=PATIENCE_MS)
         with open_plandeck(load_settings(home=home)) as app:
             attempts = app.records.attempts(app.project, run.run_id)
             completed = [item.step_id for item in attempts if item.status is AttemptStatus.COMPLETED]
-            assert completed == [step.id for step in app.records.plans(app.project, run.run_id)[0].steps]
+            # Steps of one wave end in any order.
+            assert sorted(completed) == sorted(step.id for step in app.records.plans(app.project, run.run_id)[0].steps)
             again = [item.step_id for item in attempts if item.status is AttemptStatus.INTERRUPTED]
-            assert again == [cut[0].step_id]
+            assert sorted(again) == sorted(item.step_id for item in cut)
