@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from agent.records import Source
@@ -35,6 +36,12 @@ def numbers(shown: Told) -> dict[str, tuple[float, ...]]:
     columns = zip(*shown.rows, strict=True)
     found = {name: [_number(cell) for cell in cells] for name, cells in zip(shown.columns, columns, strict=False)}
     return {name: tuple(n for n in cells if n is not None) for name, cells in found.items() if None not in cells}
+
+
+def wording(shown: Told) -> dict[str, Callable[[float], str]]:
+    """How each column of numbers is worded: with its thousands apart where any of them has decimals."""
+    decimal = {name for place, name in enumerate(shown.columns) if any("." in row[place] for row in shown.rows)}
+    return {name: grouped if name in decimal else "{:.15g}".format for name in numbers(shown)}
 
 
 def _number(cell: str) -> float | None:
@@ -72,7 +79,18 @@ def _table(words: str, columns: tuple[str, ...], rows: list[tuple[str, ...]], co
 
 
 def _pairs(columns: tuple[str, ...], row: tuple[str, ...]) -> str:
-    return ", ".join(f"{name} {value}" for name, value in zip(columns, row, strict=True))
+    return ", ".join(f"{name} {figure(value)}" for name, value in zip(columns, row, strict=True))
+
+
+def figure(cell: str) -> str:
+    """A decimal number with its thousands apart; a whole one stays as it is, since it may be a year or an id."""
+    value = _number(cell) if "." in cell else None
+    return cell if value is None else grouped(value)
+
+
+def grouped(value: float) -> str:
+    """A figure with its thousands apart and all its digits."""
+    return f"{value:,.15g}"
 
 
 def _name(column: str) -> str:

@@ -33,7 +33,7 @@ from dashboard.look.text import code, escape, escape_lines, safe_markdown
 from dashboard.look.timeline import timeline_alt, timeline_figure
 from dashboard.runs import asking, charts, model
 from dashboard.runs.happened import timeline
-from dashboard.runs.sources import numbers, told
+from dashboard.runs.sources import numbers, told, wording
 from dashboard.runs.start import prefill, start_box
 from dashboard.runs.work import figures, free_steps, mode_line, plan_versions, tool_calls
 from dashboard.services import current_user, services
@@ -212,7 +212,9 @@ def _source(source: Source) -> None:
         }
         figures = {escape(name): cells for name, cells in numbers(shown).items()}
         rows = [dict(zip(frame, row, strict=True)) for row in zip(*{**frame, **figures}.values(), strict=True)]
-        small_table(rows, dict.fromkeys(figures, "{:.15g}".format), alt=f"What {source.step_id} showed")
+        small_table(
+            rows, {escape(name): how for name, how in wording(shown).items()}, alt=f"What {source.step_id} showed"
+        )
         if shown.more:
             st.caption("and more")
 

@@ -1,7 +1,7 @@
 import pytest
 
 from agent.records import Source
-from dashboard.runs.sources import numbers, told
+from dashboard.runs.sources import numbers, told, wording
 
 
 def source(text: str) -> Source:
@@ -19,6 +19,13 @@ def test_rows_are_read_back_as_a_small_table() -> None:
 def test_columns_of_numbers_are_known_and_long_ids_are_none_of_them() -> None:
     shown = told(source("2 rows:\nproject | spent | id\nAtlas | 5.5 | 12345678901234567\nB-7 | -2 | 12345678901234568"))
     assert numbers(shown) == {"spent": (5.5, -2.0)}
+
+
+def test_thousands_stand_apart_where_a_column_has_decimals_and_years_stay_as_they_are() -> None:
+    shown = told(source("2 rows:\nyear | spent\n2025 | 132190.57\n2026 | 1200"))
+    words = {name: [wording(shown)[name](value) for value in cells] for name, cells in numbers(shown).items()}
+    assert words == {"year": ["2025", "2026"], "spent": ["132,190.57", "1,200"]}
+    assert told(source("1 row:\nyear | spent\n2025 | 132190.57")).sentences == ("year 2025, spent 132,190.57",)
 
 
 def test_one_row_is_a_sentence() -> None:
