@@ -11,8 +11,9 @@ POLICY = re.compile(
     re.IGNORECASE,
 )
 CLAUSE = re.compile(
-    r"[.?!;]+(?:\s+|$)|,?\s+(?:and|then)\s+(?:also\s+)?(?=(?:what|which\s+(?:polic|rule)|how\s+do(?:es)?|check|look\s+up|quote|cite|"
-    r"tell|explain|does|do|find\s+out)\b[^,.?!;]*\b(?:polic|rule|guideline|regulation|procedure|allowed|handbook))",
+    r"[.?!;]+(?:\s+|$)|,?\s+(?:and|then)\s+(?:also\s+)?(?=(?:what|which\s+(?:polic|rule)|how\s+do(?:es)?|check|look|quote|cite|"
+    r"tell|explain|does|do|find|search|read|consult|see)\b[^,.?!;]*\b(?:polic|rule|guideline|regulation|procedure|allowed|"
+    r"handbook))",
     re.IGNORECASE,
 )
 DOCUMENT_ID = re.compile(r"\b[A-Z]{2,5}-\d+\b")
