@@ -147,6 +147,22 @@ WORDS: Mapping[str, tuple[Source, ...]] = {
     "user": _plain("enduser.id", "user.id", f"{_META}.user_id", "langsmith.metadata.user_id"),
 }
 
+
+def _by_attribute() -> Mapping[str, tuple[tuple[str, int, Source], ...]]:
+    tables = {**QUANTITIES, **WORDS, "cost": COST}
+    places: dict[str, list[tuple[str, int, Source]]] = {}
+    for name, sources in tables.items():
+        for rank, source in enumerate(sources):
+            places.setdefault(source.attribute, []).append((name, rank, source))
+    return {attribute: tuple(found) for attribute, found in places.items()}
+
+
+BY_ATTRIBUTE = _by_attribute()
+"""What each attribute may say: the quantity or word, the rank of the source among its sources, and the source.
+
+A span has some twenty attributes and the tables above some hundred sources, so the span is asked, not the tables.
+"""
+
 OPERATION_SOURCES: tuple[tuple[Source, Mapping[str, str]], ...] = (
     (Source("gen_ai.operation.name"), {"llm_request": "chat", "vector_db_retrieve": "retrieval"}),
     (

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
 
+import orjson
 import sqlalchemy as sa
 from sqlalchemy import event
 from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 
 from traces.errors import SpanStorageError
+from traces.rawsql import json_text
 from traces.room import room_wanted
 from traces.schema import HEAD, VERSION_TABLE
 
 BUSY_MILLISECONDS = 15_000
 MIGRATION_LOCK = 7_203_110_001
 """A number that nothing else locks in PostgreSQL."""
+
+_JSON: Mapping[str, Any] = {"json_serializer": json_text, "json_deserializer": orjson.loads}
 
 _WRONG_URL = "The database of spans must be sqlite:///PATH or postgresql://…"
 _ROOM = "The disk is full or reports an error. {room}"
@@ -71,8 +75,9 @@ class Database:
 
     def _make_engine(self) -> sa.Engine:
         if not self.is_sqlite:
-            return sa.create_engine(self.url, pool_pre_ping=True)
-        engine = sa.create_engine(self.url, connect_args={"timeout": BUSY_MILLISECONDS / 1000})
+            # Placeholders by position, as in SQLite, so that rows can be given as they are.
+            return sa.create_engine(self.url, pool_pre_ping=True, paramstyle="format", **_JSON)
+        engine = sa.create_engine(self.url, connect_args={"timeout": BUSY_MILLISECONDS / 1000}, **_JSON)
         event.listen(engine, "connect", _set_up_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
         return engine

@@ -16,7 +16,7 @@ from traces.attributes import PROJECT
 from traces.errors import TracesError
 from traces.ingest import Ingest
 from traces.records import JsonObject, SpanEvent, SpanRecord
-from traces.values import storable
+from traces.values import clean, storable
 
 MOST_KEPT = 10_000
 """Spans that are kept while the store cannot be written; beyond it the oldest are lost, and `check` says so."""
@@ -95,21 +95,21 @@ def span_record(span: ReadableSpan) -> SpanRecord | None:
         trace_id=f"{identity.trace_id:032x}",
         span_id=f"{identity.span_id:016x}",
         parent_span_id=f"{span.parent.span_id:016x}" if span.parent else None,
-        name=span.name,
+        name=clean(span.name),
         started_at=span.start_time,
         ended_at=span.end_time,
         attributes=_plain(span.attributes),
         failed=span.status.status_code is StatusCode.ERROR,
-        status_message=span.status.description or "",
-        events=tuple(SpanEvent(event.name, event.timestamp, _plain(event.attributes)) for event in span.events),
+        status_message=clean(span.status.description or ""),
+        events=tuple(SpanEvent(clean(event.name), event.timestamp, _plain(event.attributes)) for event in span.events),
         resource=_plain(span.resource.attributes),
-        scope=scope.name if scope else "",
-        scope_version=(scope.version or "") if scope else "",
+        scope=clean(scope.name) if scope else "",
+        scope_version=clean(scope.version or "") if scope else "",
     )
 
 
 def _plain(attributes: Mapping[str, Any] | None) -> JsonObject:
-    return {name: _plain_value(value) for name, value in (attributes or {}).items()}
+    return {clean(name): _plain_value(value) for name, value in (attributes or {}).items()}
 
 
 def _plain_value(value: Any) -> Any:

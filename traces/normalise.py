@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
@@ -12,7 +12,7 @@ from traces import values
 from traces.conventions import (
     BODY_ATTRIBUTES,
     BODY_PREFIXES,
-    COST,
+    BY_ATTRIBUTE,
     KINDS,
     MODEL_OPERATIONS,
     NO_ERRORS,
@@ -23,9 +23,10 @@ from traces.conventions import (
     QUANTITIES,
     SPAN_NAMES,
     WORDS,
+    Source,
 )
 from traces.records import JsonObject, NormalisedSpan, SpanRecord, SpanStatus, Usage, UsageState
-from traces.values import InvalidValueError, clean, storable
+from traces.values import InvalidValueError, clean
 
 OUTPUTLESS_OPERATIONS = frozenset({"embeddings"})
 """Operations of which nobody expects output tokens."""
@@ -36,13 +37,14 @@ _PENDING, _PENDING_PARENT = "logfire.span_type", "logfire.pending_parent_id"
 
 def normalise(record: SpanRecord) -> NormalisedSpan:
     """The span in our words. Never refuses: what cannot be understood is unknown, and flagged where it was there."""
-    record = _real(_storable(record))
+    record = _real(record)
     given = record.attributes
-    words = {name: values.word(given, sources) for name, sources in WORDS.items()}
-    counts = _counts(given)
+    sources = sources_in(given)
+    words = {name: values.word(given, sources[name]) if name in sources else None for name in WORDS}
+    counts = _counts(given, sources)
     model = words["response_model"] or words["request_model"]
     operation = _operation(record, has_model_usage=model is not None and counts.usage.weight is not None)
-    cost, cost_flags = _reported_cost(given)
+    cost, cost_flags = _reported_cost(given, sources)
     status, error = _status(record)
     kept, body = _parted(record)
     pending = _is_pending(given)
@@ -83,19 +85,17 @@ def normalise(record: SpanRecord) -> NormalisedSpan:
     )
 
 
-def _storable(record: SpanRecord) -> SpanRecord:
-    """The record with values that every database takes; the rest of this module need not fear any."""
-    events = (replace(event, name=clean(event.name), attributes=storable(event.attributes)) for event in record.events)
-    return replace(
-        record,
-        name=clean(record.name),
-        attributes=storable(record.attributes),
-        status_message=clean(record.status_message),
-        events=tuple(events),
-        resource=storable(record.resource),
-        scope=clean(record.scope),
-        scope_version=clean(record.scope_version),
-    )
+def sources_in(given: Mapping[str, Any]) -> dict[str, list[Source]]:
+    """The sources of each quantity and word at which these attributes have something, the one that wins first."""
+    ranked: dict[str, list[tuple[int, Source]]] = {}
+    for attribute in given.keys() & BY_ATTRIBUTE.keys():
+        for name, rank, source in BY_ATTRIBUTE[attribute]:
+            ranked.setdefault(name, []).append((rank, source))
+    return {name: [source for _, source in sorted(places, key=_rank)] for name, places in ranked.items()}
+
+
+def _rank(place: tuple[int, Source]) -> int:
+    return place[0]
 
 
 def _is_pending(given: Mapping[str, Any]) -> bool:
@@ -122,15 +122,16 @@ class _Counts:
     flags: tuple[str, ...]
 
 
-def _counts(given: Mapping[str, Any]) -> _Counts:
+def _counts(given: Mapping[str, Any], sources: Mapping[str, Sequence[Source]]) -> _Counts:
     """One value a quantity, and what input and output mean by arithmetic."""
-    raw: dict[str, int | None] = {}
+    raw: dict[str, int | None] = dict.fromkeys(QUANTITIES)
     flags: list[str] = []
-    for name, sources in QUANTITIES.items():
+    for name in QUANTITIES:
+        if name not in sources:
+            continue
         try:
-            raw[name] = values.tokens(given, sources)
+            raw[name] = values.tokens(given, sources[name])
         except InvalidValueError:
-            raw[name] = None
             flags.append(f"invalid_{name}_tokens")
     invalid = "invalid_input_tokens" in flags or "invalid_output_tokens" in flags
     total = raw.pop("total")
@@ -176,18 +177,23 @@ def _usage_state(usage: Usage, invalid: bool, operation: str | None) -> UsageSta
     return "known" if usage.input is not None and output_known else "unknown"
 
 
-def _reported_cost(given: Mapping[str, Any]) -> tuple[Decimal | None, tuple[str, ...]]:
+def _reported_cost(
+    given: Mapping[str, Any], sources: Mapping[str, Sequence[Source]]
+) -> tuple[Decimal | None, tuple[str, ...]]:
     try:
-        return values.amount(given, COST), ()
+        return values.amount(given, sources.get("cost", ())), ()
     except InvalidValueError:
         return None, ("invalid_reported_cost",)
 
 
 def _operation(record: SpanRecord, *, has_model_usage: bool) -> str | None:
-    given = dict(record.attributes)
+    given: Mapping[str, Any] = record.attributes
     for other, name in OPERATION_ALIASES.items():
-        given.setdefault(name, given.get(other))
+        if other in given and name not in given:
+            given = {**given, name: given[other]}
     for source, table in OPERATION_SOURCES:
+        if source.attribute not in given:
+            continue
         value = values.found(given, source)
         if isinstance(value, str) and value.strip():
             said = clean(value).lower().split()[0]
@@ -256,8 +262,7 @@ def _parted(record: SpanRecord) -> tuple[JsonObject, JsonObject]:
     kept: JsonObject = {}
     bodies: JsonObject = {}
     for name, value in record.attributes.items():
-        is_body = name in BODY_ATTRIBUTES or name.startswith(BODY_PREFIXES)
-        (bodies if is_body else kept)[name] = value
+        (bodies if name in BODY_ATTRIBUTES or name.startswith(BODY_PREFIXES) else kept)[name] = value
     body = {
         "attributes": bodies,
         "events": [{"name": event.name, "at": event.at, "attributes": event.attributes} for event in record.events],

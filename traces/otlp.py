@@ -16,7 +16,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from traces.errors import UndecodableError
 from traces.records import JsonObject, SpanEvent, SpanRecord
-from traces.values import DEEPEST, storable
+from traces.values import DEEPEST, clean, storable
 from traces.wire import fields
 
 PROTOBUF = "application/x-protobuf"
@@ -138,16 +138,16 @@ def _checked(raw: _RawSpan) -> SpanRecord:
         trace_id=trace_id,
         span_id=span_id,
         parent_span_id=_id(parent, 16, f"{what}: parent span id") if parent.strip("0") else None,
-        name=raw.name,
+        name=clean(raw.name),
         started_at=started_at,
         ended_at=raw.ended_at or None,
         attributes=raw.attributes,
         failed=raw.failed,
-        status_message=raw.status_message,
+        status_message=clean(raw.status_message),
         events=raw.events,
         resource=raw.resource,
-        scope=raw.scope,
-        scope_version=raw.scope_version,
+        scope=clean(raw.scope),
+        scope_version=clean(raw.scope_version),
     )
 
 
@@ -224,7 +224,7 @@ def _of_protobuf(span: Span, resource: JsonObject, scope: str, version: str) -> 
         attributes=_pairs(span.attributes),
         failed=span.status.code == _FAILED,
         status_message=span.status.message,
-        events=tuple(SpanEvent(item.name, item.time_unix_nano, _pairs(item.attributes)) for item in span.events),
+        events=tuple(SpanEvent(clean(item.name), item.time_unix_nano, _pairs(item.attributes)) for item in span.events),
         resource=resource,
         scope=scope,
         scope_version=version,
@@ -232,11 +232,13 @@ def _of_protobuf(span: Span, resource: JsonObject, scope: str, version: str) -> 
 
 
 def _pairs(pairs: Iterable[KeyValue], depth: int = 0) -> JsonObject:
-    return {pair.key: _any_value(pair.value, depth) for pair in pairs}
+    return {clean(pair.key): _any_value(pair.value, depth) for pair in pairs}
 
 
 def _any_value(value: AnyValue, depth: int) -> Any:
     kind = value.WhichOneof("value")
+    if kind == "string_value":
+        return clean(value.string_value)
     if kind is None or depth > DEEPEST:
         return None
     if kind == "array_value":
@@ -355,7 +357,7 @@ def _of_json(span: Mapping[str, Any], resource: JsonObject, scope: str, version:
 
 def _json_event(event: Mapping[str, Any]) -> SpanEvent:
     at = _integer(event.get("timeUnixNano"))
-    return SpanEvent(_text(event.get("name")), at, _json_pairs(event.get("attributes")))
+    return SpanEvent(clean(_text(event.get("name"))), at, _json_pairs(event.get("attributes")))
 
 
 def _objects(parent: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
@@ -387,7 +389,7 @@ def _json_pairs(pairs: Any, depth: int = 0) -> JsonObject:
     if not isinstance(pairs, list):
         return {}
     return {
-        _text(pair.get("key")): _json_value(pair.get("value"), depth)
+        clean(_text(pair.get("key"))): _json_value(pair.get("value"), depth)
         for pair in pairs
         if isinstance(pair, dict) and "key" in pair
     }

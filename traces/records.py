@@ -55,7 +55,10 @@ class SpanEvent:
 
 @dataclass(frozen=True, slots=True)
 class SpanRecord:
-    """A span as it was received: ids in lower-case hex, attributes as plain JSON values."""
+    """A span as it was received: ids in lower-case hex, attributes as plain JSON values.
+
+    Its texts and values are those that every database takes; whoever makes one sees to it (`traces.values`).
+    """
 
     trace_id: str
     span_id: str

@@ -4,28 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from decimal import Decimal
+from operator import attrgetter
 from typing import Any
 
 import sqlalchemy as sa
 
-from traces.records import NormalisedSpan, PricedSpan, Rates, SpanBody, SpanEvent, StoredSpan, Usage
-from traces.schema import spans
+from traces.figures import USAGE_COLUMNS
+from traces.records import PricedSpan, Rates, SpanBody, SpanEvent, StoredSpan, Usage
 
 Row = sa.Row[Any]
-
-USAGE_COLUMNS: Mapping[str, str] = {
-    "input": "input_tokens",
-    "output": "output_tokens",
-    "cache_read": "cache_read_tokens",
-    "cache_write": "cache_write_tokens",
-    "cache_write_1h": "cache_write_1h_tokens",
-    "reasoning": "reasoning_tokens",
-    "input_audio": "input_audio_tokens",
-    "output_audio": "output_audio_tokens",
-}
-"""Fields of `Usage` and their columns."""
 
 _SAME = (
     *("trace_id", "span_id", "parent_span_id", "name", "kind", "operation", "provider", "model", "request_model"),
@@ -35,17 +24,21 @@ _SAME = (
 """Fields that have a column of the same name."""
 
 
-def span_row(project: str, priced: PricedSpan) -> dict[str, Any]:
-    """The row of a span, before the counting of its trace."""
+_same_of = attrgetter(*_SAME)
+_usage_of = attrgetter(*USAGE_COLUMNS)
+
+
+def span_row(project: str, priced: PricedSpan, rates: str | None) -> dict[str, Any]:
+    """The row of a span, before the counting of its trace; `rates` is the id of its entry of the price book."""
     span, price = priced.span, priced.priced
     return {
         "project": project,
-        **{name: getattr(span, name) for name in _SAME},
-        **{column: getattr(span.usage, name) for name, column in USAGE_COLUMNS.items()},
+        **dict(zip(_SAME, _same_of(span), strict=True)),
+        **dict(zip(USAGE_COLUMNS.values(), _usage_of(span.usage), strict=True)),
         "user_id": span.user,
         "cost": price.cost,
         "price_source": price.price_source,
-        "rates_id": rates_id(price.rates) if price.rates else None,
+        "rates_id": rates,
         "illustrative": price.illustrative,
         "model_call": span.model_call,
         "is_call": False,
@@ -126,29 +119,15 @@ def stored_rates(row: Row) -> Rates:
     )
 
 
-def better(new: NormalisedSpan, old: Mapping[str, Any]) -> bool:
+def better(new: Mapping[str, Any], old: Mapping[str, Any]) -> bool:
     """Whether a span that came again replaces the row that is there: ended, then knows more, then ends later.
 
     The same span again is no better, so that it keeps the price at which it was first counted.
     """
-    return _rank(new.ended_at, _known(new.usage)) > _rank(old["ended_at"], old["known"])
+    return _rank(new) > _rank(old)
 
 
-def _known(usage: Usage) -> int:
-    return sum(getattr(usage, name) is not None for name in USAGE_COLUMNS)
-
-
-def _rank(ended_at: int | None, known: int) -> tuple[bool, int, int]:
+def _rank(row: Mapping[str, Any]) -> tuple[bool, int, int]:
+    ended_at = row["ended_at"]
+    known = sum(row[column] is not None for column in USAGE_COLUMNS.values())
     return ended_at is not None, known, ended_at or 0
-
-
-def known_counts() -> sa.ColumnElement[int]:
-    """How many token classes a row knows."""
-    return _sum(sa.case((spans.c[column].is_not(None), 1), else_=0) for column in USAGE_COLUMNS.values())
-
-
-def _sum(terms: Iterable[sa.ColumnElement[int]]) -> sa.ColumnElement[int]:
-    first, *others = terms
-    for term in others:
-        first = first + term
-    return first

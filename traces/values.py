@@ -69,6 +69,8 @@ def tokens(attributes: Mapping[str, Any], sources: Iterable[Source]) -> int | No
 
 def count(value: Any) -> int:
     """A count from an int, an integral double, or the text of one."""
+    if type(value) is int and 0 <= value <= MOST_TOKENS:
+        return value
     number = _number(value)
     if not number.is_finite() or number < 0 or number != number.to_integral_value() or number > MOST_TOKENS:
         raise InvalidValueError(f"{number} is no count")
@@ -130,6 +132,12 @@ def _storable_items(value: list[Any] | Mapping[str, Any], depth: int) -> Any:
 
 def clean(text: str) -> str:
     """Text that every database stores: without NUL and lone surrogates."""
-    if text.isascii() and "\x00" not in text:
+    if "\x00" in text:
+        text = text.replace("\x00", "\N{REPLACEMENT CHARACTER}")
+    if text.isascii():
         return text
-    return text.replace("\x00", "\N{REPLACEMENT CHARACTER}").encode("utf-8", "replace").decode("utf-8")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace").decode("utf-8")
+    return text

@@ -11,7 +11,7 @@ from dashboard.named_stores import named_stores
 from dashboard.overview.model import Observed, people_time, start_of_day, start_of_month
 from dashboard.overview.side_model import SideSeen
 from dashboard.settings_page.model import places
-from traces.usage import UsageQuery
+from traces.queries import UsageQuery
 
 if TYPE_CHECKING:
     from agent.run.usecases import Plandeck

@@ -12,7 +12,8 @@ from agent.records import Artifact, Plan, Run, RunStatus, StepProgress
 from dashboard.runs.happened import PARTS, Part
 from dashboard.runs.model import ListRow, Observed, list_row
 from dashboard.runs.modes import taken
-from traces.usage import UsageQuery, planning_share
+from traces.queries import UsageQuery
+from traces.usage import planning_share
 
 if TYPE_CHECKING:
     from agent.run.free_calls import FreeCall

@@ -9,6 +9,7 @@ from traces.ingest import Ingest
 from traces.prices import PriceBook
 from traces.records import SpanRecord
 from traces.store import SpanStore
+from traces.values import storable
 
 CASES = Path(__file__).parents[1] / "cases"
 NOON = 1_767_258_000_000_000_000
@@ -43,7 +44,8 @@ def span(
         name=name,
         started_at=started_at,
         ended_at=None if seconds is None else started_at + int(seconds * SECOND),
-        attributes={key.replace("__", "."): value for key, value in attributes.items()},
+        # As every edge does before it makes a record.
+        attributes=storable({key.replace("__", "."): value for key, value in attributes.items()}),
         failed=failed,
     )
 

@@ -176,12 +176,6 @@ def test_a_reported_cost_is_exact_and_an_absurd_one_is_flagged() -> None:
     assert normalise(chat(1, llm__cost__total=-1)).flags == ("invalid_reported_cost",)
 
 
-def test_text_that_a_database_refuses_is_cleaned() -> None:
-    normal = normalise(span(1, name="a\x00b\ud800", gen_ai__agent__name="x\x00"))
-    assert normal.name == "a�b?"
-    assert normal.agent == "x�"
-
-
 def test_no_name_stands_twice_in_a_row_of_the_tables() -> None:
     for row in (*QUANTITIES.values(), *WORDS.values(), COST):
         assert len(set(row)) == len(row)

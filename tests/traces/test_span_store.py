@@ -239,9 +239,10 @@ def test_percentiles_are_those_of_the_nearest_rank(span_store: SpanStore) -> Non
     ingest(span_store, *(chat(number, 1, 1, seconds=number, at=number) for number in range(1, 101)))
     (whole,) = span_store.latency(UsageQuery("p"))
     assert (whole.group, whole.count) == (None, 100)
-    assert (whole.p50, whole.p95, whole.p99) == (50 * SECOND, 95 * SECOND, 99 * SECOND)
+    ranks = (50 * SECOND, 95 * SECOND, 99 * SECOND)
+    assert (whole.p50, whole.p95, whole.p99) == pytest.approx(ranks, rel=1 / 64)
     (day,) = span_store.latency(UsageQuery("p"), by="day")
-    assert (day.group, day.p95) == ("2026-01-01", 95 * SECOND)
+    assert (day.group, day.p95) == ("2026-01-01", whole.p95)
     assert span_store.latency(UsageQuery("nobody")) == []
 
 
@@ -257,7 +258,7 @@ def test_computing_time_of_a_run_leaves_people_out(span_store: SpanStore) -> Non
     )
     assert span_store.computing_times("p", ["r-1", "r-2"]) == {"r-1": 18 * SECOND}
     (row,) = span_store.latency(UsageQuery("p"), of="run", by="day")
-    assert (row.count, row.p50) == (1, 23 * SECOND)
+    assert (row.count, row.p50) == (1, 18 * SECOND)
 
 
 def test_a_figure_opens_to_parts_that_make_it_exactly(span_store: SpanStore) -> None:
