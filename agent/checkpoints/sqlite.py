@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import quote
 
 from agent.checkpoints.decoding import UndecodableError, decode_json
+from agent.checkpoints.headers import uses_log
 from agent.checkpoints.rows import (
     SHORT_BYTES,
     TOLD_BYTES,
@@ -27,7 +28,6 @@ from agent.records import JsonObject
 BUSY_SECONDS = 3.0
 QUERY_SECONDS = 30.0
 _STEPS_BETWEEN_LOOKS = 100_000
-_WAL_VERSION = b"\x02\x02"
 _METADATA_BYTES = 8 * 1024 * 1024
 _TIME_ORDERED = "????????-????-[67]???-????-????????????"
 
@@ -81,8 +81,7 @@ class SqliteGateway:
 
     def _uses_log(self) -> bool:
         try:
-            with self._path.open("rb") as file:
-                return file.read(20)[18:20] == _WAL_VERSION
+            return uses_log(self._path)
         except OSError as error:
             raise StorageError(f"Store {self._name}: {self._path} cannot be read ({error.strerror}).") from error
 
