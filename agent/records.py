@@ -447,6 +447,11 @@ class ToolCall:
     observation: JsonObject | None = None
     """What a committed call showed; given again instead of calling again."""
 
+    @property
+    def has_acted(self) -> bool:
+        """Whether it is done and its effect cannot be taken back by not using what it showed."""
+        return self.state is CallState.COMMITTED and self.effect.gravity > Effect.DRAFT.gravity
+
 
 @dataclass(frozen=True, slots=True)
 class Meter:

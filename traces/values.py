@@ -124,6 +124,22 @@ def storable(value: Any, depth: int = 0) -> Any:
     return value
 
 
+def is_too_deep(value: Any) -> bool:
+    """Whether lists and objects are nested more deeply than `storable` keeps."""
+    level = [value]
+    for _ in range(DEEPEST + 1):
+        level = [item for nest in level for item in _items(nest)]
+        if not level:
+            return False
+    return True
+
+
+def _items(value: Any) -> list[Any]:
+    if isinstance(value, Mapping):
+        return list(value.values())
+    return value if isinstance(value, list) else []
+
+
 def _storable_items(value: list[Any] | Mapping[str, Any], depth: int) -> Any:
     if isinstance(value, list):
         return [storable(item, depth) for item in value]

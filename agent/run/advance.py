@@ -277,6 +277,7 @@ class _Advance:
         """The run is over once its spans are stored: a run that counts as finished has its whole cost."""
         self.lease.check()
         at = self.app.now()
+        self.app.records.interrupt_attempts(self.run.project, self.run.run_id, at, self.fence)
         self.app.records.supersede_requests(self.run.project, self.run.run_id, at)
         ended = self.app.records.run(self.run.project, self.run.run_id)
         self.tracing.ended(replace(ended, status=status, stop_reason=str(reason), error=columns.get("error")), at)

@@ -18,6 +18,7 @@ from agent.records import JsonObject
 from agent.run.meter import Price, RunMeter
 from agent.run.tracing import RunTracing
 from agent.tools.registry import Tool
+from traces.values import MOST_TOKENS, clean, storable
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +66,14 @@ class RunModels:
         """The function's arguments as the model gave them, or its prose if it called nothing."""
         model = self.planner if role == "planning" else self.executor
         with self._counted(model, role, messages):
-            return ask_function(model.client, model.provider, messages, function)
+            answer: str | JsonObject = storable(ask_function(model.client, model.provider, messages, function))
+            return answer
 
     def turn(self, role: str, messages: Sequence[BaseMessage], tools: Sequence[Tool] = ()) -> AIMessage:
         """One turn with these tools on offer."""
         with self._counted(self.executor, role, messages):
-            return ask_turn(self.executor.client, self.executor.provider, messages, [_offer(tool) for tool in tools])
+            offers = [_offer(tool) for tool in tools]
+            return _storable_turn(ask_turn(self.executor.client, self.executor.provider, messages, offers))
 
     def write(self, messages: Sequence[BaseMessage]) -> str:
         """The final answer; everybody who watches the run sees it grow."""
@@ -78,7 +81,7 @@ class RunModels:
         # A provider that reports no usage while it streams would leave the cost unknown.
         show = Growing(self.show).add if model.provider.stream_options else None
         with self._counted(model, "synthesis", messages):
-            return str(ask_text(model.client, model.provider, messages, show).text).strip()
+            return clean(str(ask_text(model.client, model.provider, messages, show).text)).strip()
 
     @contextmanager
     def _counted(self, model: Model, role: str, messages: Sequence[BaseMessage]) -> Iterator[None]:
@@ -94,11 +97,18 @@ class RunModels:
 
 
 def _tokens(reported: Iterable[Mapping[str, Any]]) -> tuple[int, int] | None:
-    """(input, output) over what the calls inside reported; None if none did."""
+    """(input, output) over what the calls inside reported; None if none did, or something that is no count."""
     usages = list(reported)
-    if not usages:
+    counts = [usage[name] for usage in usages for name in ("input_tokens", "output_tokens")]
+    if not usages or not all(isinstance(count, int) and 0 <= count <= MOST_TOKENS for count in counts):
         return None
     return sum(usage["input_tokens"] for usage in usages), sum(usage["output_tokens"] for usage in usages)
+
+
+def _storable_turn(answer: AIMessage) -> AIMessage:
+    """The turn with texts and values that every store of the run takes, so that what it says can be kept."""
+    names = ("content", "tool_calls", "invalid_tool_calls")
+    return answer.model_copy(update={name: storable(getattr(answer, name)) for name in names})
 
 
 def _offer(tool: Tool) -> JsonObject:

@@ -10,7 +10,8 @@ import hashlib
 import mimetypes
 import re
 import threading
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +33,7 @@ from agent.run.meter import RunMeter
 from agent.run.policy import Behaviour, Leave
 from agent.tools.calling import call_tool
 from agent.tools.registry import ErrorKind, Observation, Tool, ToolContext, ToolError, idempotency_key
+from traces.values import clean, storable
 
 if TYPE_CHECKING:
     from agent.run.usecases import Plandeck
@@ -56,44 +58,59 @@ class RunCaller:
         tool.validate(arguments)
         if self.behaviour.leaves[tool.effect] is Leave.REFUSE:
             raise RefusedCallError(f"The policy of this agent refuses {tool.name} ({tool.effect}).")
+        key, earlier, made = self._intended(tool, arguments, step, version or 1)
+        if earlier is not None and earlier.state is CallState.COMMITTED:
+            return observation_from(earlier.observation or {})
+        if earlier is not None:
+            self._settle(tool, earlier, step, seen=seen)
         if not seen:
-            self._require_leave(tool, arguments, step, planned=version is not None)
-        key = idempotency_key(self.run.run_id, step.id, version or 1)
-        if tool.acts:
-            done = self._done_before(tool, key, arguments, step, seen=seen)
-            if done is not None:
-                return done
+            self._require_leave(tool, arguments, step, made, planned=version is not None)
         self.lease.check()
         return self._call(tool, arguments, step, attempt, key)
 
-    def _require_leave(self, tool: Tool, arguments: JsonObject, step: PlanStep, *, planned: bool) -> None:
-        leave = self.behaviour.leave(tool.effect, planned=planned)
-        if leave is Leave.ASK:
-            raise AskError(
-                {
-                    "kind": str(RequestKind.TOOL_CALL),
-                    "tool": tool.name,
-                    "effect": str(tool.effect),
-                    "arguments": arguments,
-                    "step_id": step.id,
-                    "description": step.description,
-                }
-            )
+    def _require_leave(
+        self, tool: Tool, arguments: JsonObject, step: PlanStep, made: Sequence[ToolCall], *, planned: bool
+    ) -> None:
+        """AskError where a person has to say yes; also where the step has acted before, with other arguments."""
+        if not made and self.behaviour.leave(tool.effect, planned=planned) is not Leave.ASK:
+            return
+        payload: JsonObject = {
+            "kind": str(RequestKind.TOOL_CALL),
+            "tool": tool.name,
+            "effect": str(tool.effect),
+            "arguments": arguments,
+            "step_id": step.id,
+            "description": step.description,
+        }
+        if made:
+            payload["made_before"] = [call.arguments for call in made]
+        raise AskError(payload)
 
-    def _done_before(
-        self, tool: Tool, key: str, arguments: JsonObject, step: PlanStep, *, seen: bool
-    ) -> Observation | None:
-        """What an earlier try of this very effect showed; None if it may be made (again)."""
-        earlier = self.app.records.ledger.last_call(self.run.project, self.run.run_id, key)
-        if earlier is None or earlier.state is CallState.CANCELLED:
-            return None
-        if earlier.state is CallState.COMMITTED:
-            return observation_from(earlier.observation or {})
+    def _intended(
+        self, tool: Tool, arguments: JsonObject, step: PlanStep, version: int
+    ) -> tuple[str, ToolCall | None, list[ToolCall]]:
+        """The key of a call, what became of it if it was made before, and what else this step has done.
+
+        A step intends one effect. Only where that is done and the model wants another is the call a further one, with
+        a key of its own; one of which nobody knows whether it happened comes first, whatever is wanted now.
+        """
+        made: list[ToolCall] = []
+        while True:
+            key = idempotency_key(self.run.run_id, step.id, version, len(made) + 1)
+            earlier = self.app.records.ledger.last_call(self.run.project, self.run.run_id, key) if tool.acts else None
+            if earlier is None or earlier.state is CallState.CANCELLED:
+                return key, None, made
+            if earlier.state is not CallState.COMMITTED or earlier.arguments == arguments:
+                return key, earlier, made
+            made.append(earlier)
+
+    def _settle(self, tool: Tool, earlier: ToolCall, step: PlanStep, *, seen: bool) -> None:
+        """Ask about a call that was cut off; it may be made again where that does no harm or a person said so."""
         if earlier.state is CallState.INTENDED:
             self._close(earlier.number, CallState.UNKNOWN, error="its process ended in the middle of the call")
         if tool.idempotent or (seen and earlier.state is CallState.UNKNOWN):
-            return None
-        raise AskError(unknown_outcome(tool, arguments, step))
+            return
+        raise AskError(unknown_outcome(tool, earlier.arguments, step))
 
     def _call(self, tool: Tool, arguments: JsonObject, step: PlanStep, attempt: int, key: str) -> Observation:
         call = self._intend(tool, arguments, step, key)
@@ -106,7 +123,7 @@ class RunCaller:
             idempotency_key=key if tool.acts else None,
         )
         try:
-            observation = call_tool(tool, arguments, context)
+            observation = _storable(call_tool(tool, arguments, context))
         except ToolError as error:
             unknown = error.kind is ErrorKind.OUTCOME_UNKNOWN
             self._close(call.number, CallState.UNKNOWN if unknown else CallState.CANCELLED, error=error.message)
@@ -192,6 +209,11 @@ def unknown_outcome(tool: Tool, arguments: JsonObject, step: PlanStep) -> JsonOb
         "question": f"{tool.name} was called, and nobody knows whether it happened. Look, then approve to call it "
         "again, or respond with what happened to count it as done.",
     }
+
+
+def _storable(observation: Observation) -> Observation:
+    """The observation with texts and values that every store of the run takes."""
+    return replace(observation, text=clean(observation.text), data=storable(observation.data))
 
 
 def observation_from(value: JsonObject) -> Observation:

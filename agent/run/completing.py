@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import re
 from collections.abc import Iterator
@@ -14,12 +15,34 @@ from agent.run.state import RunState, plan_of, status_of
 
 log = logging.getLogger(__name__)
 
-SPENT = frozenset({StopReason.BUDGET, StopReason.TIMEOUT, StopReason.MAX_LLM_CALLS})
-"""Limits after which no model is asked for the answer either."""
+SPENT = frozenset({StopReason.BUDGET, StopReason.TIMEOUT})
+"""Limits after which no model is asked for the answer either; a model call is kept aside for it."""
 
 
 def complete(state: RunState, deps: Deps) -> RunState:
-    """Write the answer from the observations of completed steps, and say why the run ends."""
+    """Write the answer from the observations of completed steps, and say why the run ends and what it did for good."""
+    update = _completed(state, deps)
+    acted = _acted_otherwise(state, deps)
+    if acted:
+        answer = update.get("answer") or state.get("answer")
+        update["answer"] = f"{answer}\n\n{acted}" if answer else acted
+    return update
+
+
+def _acted_otherwise(state: RunState, deps: Deps) -> str:
+    """Effects that happened in steps that do not count as done; nobody may miss them. Empty if there are none."""
+    results = state.get("results", {})
+    lines = [
+        f"- {made['step_id']} called {made['tool']}: {json.dumps(made['arguments'], ensure_ascii=False)}"
+        for made in deps.recorder.effects_made()
+        if made["step_id"] not in results
+    ]
+    if not lines:
+        return ""
+    return "\n".join(["This was done, although its step is not counted as done:", "", *lines])
+
+
+def _completed(state: RunState, deps: Deps) -> RunState:
     reason = state.get("stop_reason") or _stop_reason(state)
     observations = _observations(state)
     answer = state.get("answer")

@@ -47,6 +47,9 @@ class Recorder(Protocol):
     def tool_health(self) -> dict[str, JsonObject]:
         """`{calls, failed}` of the last calls of each tool that failed lately."""
 
+    def effects_made(self) -> list[JsonObject]:
+        """`{step_id, tool, arguments}` of every call of the run that acted and is done."""
+
 
 class Tracing(Protocol):
     """Spans around the run's own parts, and what model and tool spans inside them are marked with."""

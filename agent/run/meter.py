@@ -23,6 +23,8 @@ RESERVED_FOR_ANSWER = 1
 FEW_CALLS = 4
 """A limit below this leaves no call aside for the answer."""
 
+CENT = Decimal("0.01")
+
 Price = Callable[[int, int], int | None]
 """Input and output tokens to pico-dollars; None where the model has no price."""
 
@@ -94,7 +96,7 @@ class RunMeter:
                 raise LimitError(
                     StopReason.MAX_TOOL_CALLS, f"The run made {self.limits.max_tool_calls} tool calls, its limit."
                 )
-            if counts.get(arguments_hash, 0) >= self.limits.same_calls:
+            if self.ledger.repeats(self.run.project, self.run.run_id, arguments_hash) >= self.limits.same_calls:
                 raise LimitError(
                     StopReason.LOOP,
                     f"{tool} was called {self.limits.same_calls} times with the same arguments; once more is a loop.",
@@ -126,14 +128,14 @@ class RunMeter:
         tokens = now.tokens + self._pending[0] + expected[0]
         cost = now.cost + self._pending[1] + expected[1]
         if tokens > self.limits.max_tokens:
-            raise _ask(f"{now.tokens:,} of {self.limits.max_tokens:,} tokens are used", self.limits, now)
+            raise _ask(f"{now.tokens:,} of {self.limits.max_tokens:,} tokens are used", self.limits, now, expected)
         if cost > pico(Decimal(self.limits.max_cost_usd)):
-            raise _ask(f"${dollars(now.cost):.4f} of ${self.limits.max_cost_usd} are used", self.limits, now)
+            raise _ask(f"${dollars(now.cost):.4f} of ${self.limits.max_cost_usd} are used", self.limits, now, expected)
 
 
-def _ask(used: str, limits: Limits, now: Meter) -> AskError:
-    """Ask for as much again as the run was given."""
-    raised = raised_limits(limits)
+def _ask(used: str, limits: Limits, now: Meter, expected: tuple[int, int]) -> AskError:
+    """Ask for as much again as the run was given, and for more where that would not do for the next call."""
+    raised = raised_limits(limits, now.tokens + expected[0], now.cost + expected[1])
     more = f"{raised.max_tokens:,} tokens and ${raised.max_cost_usd}"
     return AskError(
         {
@@ -147,6 +149,11 @@ def _ask(used: str, limits: Limits, now: Meter) -> AskError:
     )
 
 
-def raised_limits(limits: Limits) -> Limits:
-    """The limits with twice the tokens and money."""
-    return replace(limits, max_tokens=limits.max_tokens * 2, max_cost_usd=f"{Decimal(limits.max_cost_usd) * 2:f}")
+def raised_limits(limits: Limits, tokens: int, cost: int) -> Limits:
+    """The limits with twice the tokens and money, as often as it takes to allow this many tokens and pico-dollars."""
+    most_tokens, most_cost = limits.max_tokens * 2, Decimal(limits.max_cost_usd) * 2
+    while most_tokens < tokens:
+        most_tokens = max(1, most_tokens) * 2
+    while pico(most_cost) < cost:
+        most_cost = max(CENT, most_cost * 2)
+    return replace(limits, max_tokens=most_tokens, max_cost_usd=f"{most_cost:f}")

@@ -111,15 +111,18 @@ def _asked(deps: Deps, messages: list[BaseMessage], function: JsonObject) -> str
 
 
 def _situation(deps: Deps) -> JsonObject:
-    """What a planner should reckon with: what is left of the run's budget, and tools that failed lately."""
+    """What a planner should reckon with: what is left of the budget, which tools failed lately, what was done."""
     used, limits = deps.meter.used(), deps.limits
     left: JsonObject = {
         "model_calls": limits.max_llm_calls - used.llm_calls,
         "tool_calls": limits.max_tool_calls - used.tool_calls,
         "tokens": limits.max_tokens - used.tokens,
     }
-    health = deps.recorder.tool_health()
-    return {"left": left, **({"tools_that_failed_lately": health} if health else {})}
+    more = {
+        "tools_that_failed_lately": deps.recorder.tool_health(),
+        "done_already_and_not_to_be_done_again": deps.recorder.effects_made(),
+    }
+    return {"left": left, **{name: value for name, value in more.items() if value}}
 
 
 def _no_plan(raw: str | JsonObject) -> JsonObject | None:

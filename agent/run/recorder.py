@@ -71,3 +71,12 @@ class RunRecorder:
         """`{calls, failed}` of the last calls of each tool that failed lately, in any run of the project."""
         counts = self.app.records.ledger.health(self.run.project)
         return {tool: {"calls": calls, "failed": failed} for tool, (calls, failed) in counts.items() if failed}
+
+    def effects_made(self) -> list[JsonObject]:
+        """`{step_id, tool, arguments}` of every call of the run that acted and is done."""
+        calls = self.app.records.ledger.calls(self.run.project, self.run.run_id)
+        return [
+            {"step_id": call.step_id, "tool": call.tool, "arguments": call.arguments}
+            for call in calls
+            if call.has_acted
+        ]

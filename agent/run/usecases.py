@@ -6,11 +6,11 @@ import secrets
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from langchain_core.language_models import BaseChatModel
 
@@ -41,7 +41,7 @@ from agent.run.checkpointer import open_checkpointer
 from agent.run.deps import Deps
 from agent.run.equipment import in_force, manifest_of, models_of, tools_of
 from agent.run.lease import Lease
-from agent.run.meter import RunMeter, raised_limits
+from agent.run.meter import RunMeter
 from agent.run.recorder import RunRecorder
 from agent.run.tracing import RunTracing
 from agent.settings import Settings
@@ -54,6 +54,7 @@ from traces.ingest import Ingest
 from traces.prices import PriceBook
 from traces.room import room_wanted
 from traces.store import SpanStore, open_span_store
+from traces.values import DEEPEST, is_too_deep, storable
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -248,11 +249,12 @@ def decide(
     """Record a person's decision, once. It names the hash it decides on; the run goes on when `advance` is called."""
     request = app.records.request(app.project, request_id)
     check_name(by)
+    value, plan, note = _said(value), _said(plan), _said(note)
     if app.records.run(app.project, request.run_id).cancel_requested:
         raise RefusedError("This run is being cancelled; nothing can be decided about it any more.", code="cancelled")
     if decision is Decision.REJECT and not (note or "").strip():
         raise RefusedError("A rejection needs a reason: the person who asked will read it.", code="reason_missing")
-    if decision is Decision.RESPOND and not str(value or note or "").strip():
+    if decision is Decision.RESPOND and not str(note or "" if value is None else value).strip():
         raise RefusedError("Say in words what should change, or what the answer is.", code="answer_missing")
     _require_fitting(app, request, decision, value)
     new_plan = _edited(app, request, plan) if decision is Decision.EDIT and request.kind is RequestKind.PLAN else None
@@ -269,8 +271,21 @@ def decide(
         note=note,
         value=new_plan.to_json() if new_plan else value,
         new_plan=new_plan,
-        new_limits=raised_limits(run.limits) if raises else None,
+        new_limits=replace(run.limits, **request.payload["raise_to"]) if raises else None,
     )
+
+
+_Said = TypeVar("_Said")
+
+
+def _said(value: _Said) -> _Said:
+    """What a person said with texts and values that every store takes; RefusedError where it is nested too deeply."""
+    if is_too_deep(value):
+        raise RefusedError(
+            f"The answer is nested more than {DEEPEST} levels deep; say it more simply.", code="too_deep"
+        )
+    kept: _Said = storable(value)
+    return kept
 
 
 def _require_fitting(app: Plandeck, request: ApprovalRequest, decision: Decision, value: JsonValue) -> None:

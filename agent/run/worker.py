@@ -76,7 +76,13 @@ class Worker:
         free = self._concurrency - len(self._busy)
         if free <= 0:
             return
-        for project, run_id in self._app.records.runnable(self._app.project, limit=free + len(self._busy)):
+        # Past the runs that are at work or left alone, however many they are.
+        now = time.monotonic()
+        self._not_before = {key: moment for key, moment in list(self._not_before.items()) if moment > now}
+        limit = free + len(self._busy) + len(self._not_before)
+        for project, run_id in self._app.records.runnable(self._app.project, limit=limit):
+            if len(self._busy) >= self._concurrency:
+                return
             if project == self._app.project and run_id not in self._busy and self._may_try(run_id):
                 self._busy[run_id] = pool.submit(self._advance, run_id)
 

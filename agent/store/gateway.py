@@ -41,6 +41,7 @@ from agent.records import (
     RunStatus,
     StepAttempt,
     StepProgress,
+    StepStatus,
 )
 from agent.store import owners, schema
 from agent.store.columns import UtcDateTime
@@ -384,9 +385,17 @@ class RecordStore:
     def interrupt_attempts(
         self, project: str, run_id: str, at: datetime, fence: int | None = None
     ) -> list[StepAttempt]:
-        """End every running try as interrupted, because its process died; those tries."""
-        attempts = schema.attempts.c
+        """End every running try as interrupted, since its process died or its run ended; those tries.
+
+        Their steps wait again.
+        """
+        attempts, steps = schema.attempts.c, schema.steps.c
         with self._locked_run(project, run_id, fence) as connection:
+            connection.execute(
+                update(schema.steps)
+                .where(steps.project == project, steps.run_id == run_id, steps.status == str(StepStatus.RUNNING))
+                .values(status=str(StepStatus.PENDING))
+            )
             rows = connection.execute(
                 update(schema.attempts)
                 .where(attempts.project == project, attempts.run_id == run_id, attempts.status == AttemptStatus.RUNNING)

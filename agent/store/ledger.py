@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from dataclasses import fields, replace
 
-from sqlalchemy import and_, case, delete, func, insert, select, update
+from sqlalchemy import and_, case, delete, exists, func, insert, not_, select, update
 
 from agent.errors import NotFoundError
-from agent.records import CallState, Meter, ToolCall
+from agent.records import AttemptStatus, CallState, Meter, ToolCall
 from agent.store import schema
 from agent.store.engine import Database
 from agent.store.rows import call_from_row, columns_of, stored_columns
@@ -77,6 +77,27 @@ class Ledger:
         )
         with self._database.read() as connection:
             return {row.arguments_hash: row.times for row in connection.execute(query)}
+
+    def repeats(self, project: str, run_id: str, arguments_hash: str) -> int:
+        """How often a call was made by tries that were not cut off: what a crash makes again is no loop."""
+        calls, attempts = schema.tool_calls.c, schema.attempts.c
+        cut_off = exists().where(
+            attempts.project == calls.project,
+            attempts.run_id == calls.run_id,
+            attempts.step_id == calls.step_id,
+            attempts.status == str(AttemptStatus.INTERRUPTED),
+            attempts.started_at <= calls.started_at,
+            attempts.finished_at >= calls.started_at,
+        )
+        query = select(func.count()).where(
+            calls.project == project,
+            calls.run_id == run_id,
+            calls.arguments_hash == arguments_hash,
+            calls.state.not_in([str(CallState.SIMULATED), str(CallState.INTENDED)]),
+            not_(cut_off),
+        )
+        with self._database.read() as connection:
+            return connection.scalar(query) or 0
 
     def health(self, project: str, last: int = 200) -> dict[str, tuple[int, int]]:
         """(calls, failed ones) of each tool among the project's last calls."""

@@ -106,13 +106,13 @@ class ToolContext:
     """Identifies an intended effect (see `idempotency_key`); None for a call that has none."""
 
 
-def idempotency_key(run_id: str, step_id: str, call: int) -> str:
+def idempotency_key(run_id: str, step_id: str, version: int, call: int) -> str:
     """The key of an effect: the same for every try of the same intended call, different for any other.
 
-    `call` is the number of the intended call within its step, 1 for the first: a try that failed does not count, an
-    effect that is wanted once more does.
+    `version` is the plan version in which the step first stood as it stands, `call` the number of the intended call
+    within the step, 1 for the first: a try that failed does not count, an effect that is wanted once more does.
     """
-    return sha256(json.dumps([run_id, step_id, call]).encode()).hexdigest()
+    return sha256(json.dumps([run_id, step_id, version, call]).encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,6 +38,8 @@ def show_call(request: ApprovalRequest, run: Run) -> None:
         app = services()
         known = calls.what_is_known(app.records.ledger.calls(app.project, run.run_id), request)
         warn("Nobody knows whether this call happened.", f"{known} {EXAMINED}")
+    elif calls.made_before(request):
+        warn("This step has already acted, with other arguments.", calls.made_before(request))
     _what(request, step)
     arguments = calls.arguments_of(request)
     _arguments(arguments)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from agent.planning.hashing import NotHashableError, canonical_json
 from agent.records import ApprovalRequest, Decision, Effect, JsonObject, JsonValue, Plan, PlanStep, ToolCall
 from dashboard.approvals.changes import Difference, argument_differences
-from dashboard.look.formats import NONE, at_moment
+from dashboard.look.formats import NONE, at_moment, cut
 
 FIRST = ("to", "recipient", "recipients", "cc", "bcc", "from", "channel", "subject", "title", "filename")
 BODIES = ("body", "text", "message", "content", "html", "markdown")
+TOLD = 200
+"""Characters of an earlier call's arguments in a warning."""
 SHORT = 160
 """What is longer, or has several lines, is shown as a block of its own."""
 WHY = {
@@ -64,6 +66,22 @@ def _words(value: JsonValue) -> str:
     if isinstance(value, list) and value and all(isinstance(part, str) for part in value):
         return ", ".join(value)
     return NONE if value is None else json.dumps(value, ensure_ascii=False)
+
+
+def acted(made: Sequence[ToolCall]) -> str:
+    """What the run did that is done for good, a sentence a call; empty where it did nothing."""
+    done = (call for call in made if call.has_acted)
+    return " ".join(f"{call.step_id} called {call.tool}: {_told(call.arguments)}." for call in done)
+
+
+def made_before(request: ApprovalRequest) -> str:
+    """With which other arguments the same step has already called the tool; empty where it has not."""
+    return " ".join(f"{_told(arguments)}." for arguments in request.payload.get("made_before", ()))
+
+
+def _told(arguments: JsonObject) -> str:
+    shown = reading(arguments)
+    return cut(", ".join(f"{name} {value}" for name, value in (*shown.facts, *shown.texts)), TOLD)
 
 
 def step_of(request: ApprovalRequest, plan: Plan | None) -> PlanStep | None:

@@ -6,7 +6,7 @@ import streamlit as st
 
 from agent.planning.changes import ChangeKind
 from agent.records import ApprovalRequest, Decision, Plan, StepStatus
-from dashboard.approvals import editing, editor, model, repairs
+from dashboard.approvals import calls, editing, editor, model, repairs
 from dashboard.approvals.bars import explanation, with_words
 from dashboard.approvals.changes import ChangeRow, Difference, change_rows
 from dashboard.approvals.deciding import decide_now
@@ -31,6 +31,9 @@ def show_plan(request: ApprovalRequest, plan: Plan) -> None:
     if why:
         _why_anew(why, len(done))
     _goal(plan, done)
+    made = calls.acted(services().records.ledger.calls(services().project, request.run_id))
+    if made:
+        warn("This run has already acted.", made)
     serious = repairs.serious(plan)
     if serious:
         warn("Read this before you decide.", " ".join(serious))

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +25,11 @@ from agent.records import (
     RunStatus,
     StepStatus,
 )
+from agent.run.meter import raised_limits
 from agent.run.policy import Behaviour, Degrade, Refusal, ReplanPolicy
 from agent.run.usecases import Plandeck, advance, decide, pending_request, start_run
 from agent.tools.registry import ErrorKind, Observation, Tool, ToolContext, ToolError
+from traces.records import pico
 
 pytestmark = pytest.mark.usefixtures("engine")
 
@@ -462,6 +465,75 @@ def test_an_effect_whose_outcome_is_unknown_is_asked_about_and_not_repeated(tmp_
         assert sent == [("bo@example.com", "hello")], "it was sent once"
 
 
+def test_another_call_after_a_committed_one_is_asked_about_and_made_itself(tmp_path: Path) -> None:
+    sent = Mailbox()
+    wanted = [("mail", {"to": "bo@example.com", "body": "a dozen"}), ("mail", {"to": "cy@example.com", "body": "ten"})]
+    answers = {
+        "propose_plan": [plan(step("s1", "mail"))],
+        "mail": [arguments for _, arguments in wanted],
+        "judge_step": [
+            {"criterion_met": False, "reason": "the wrong person", "key_result": ""},
+            {"criterion_met": True, "reason": "it went out", "key_result": "sent"},
+        ],
+    }
+    with small_plandeck(tmp_path, answers, tools=[mail(sent)]) as (app, _, _calls):
+        run = approve(app, run_to_pause(app))
+        run = approve(app, run)
+        request = pending_request(app, run.run_id)
+        assert request is not None
+        assert request.payload["arguments"] == wanted[1][1]
+        assert request.payload["made_before"] == [wanted[0][1]]
+        done = approve(app, run)
+        assert done.status is RunStatus.SUCCEEDED, done.error
+        assert sent == [("bo@example.com", "a dozen"), ("cy@example.com", "ten")]
+        (progress,) = app.records.steps(app.project, done.run_id)
+        assert progress.result is not None
+        assert progress.result["observation"]["text"] == "sent to cy@example.com"
+
+
+def test_a_planner_that_plans_anew_is_told_what_was_done_for_good(tmp_path: Path) -> None:
+    sent = Mailbox()
+    answers = {
+        "propose_plan": [plan(step("s1", "mail", to="bo@example.com", body="hello"))],
+        "judge_step": [{"criterion_met": False, "reason": "no answer came", "key_result": ""}] * 3,
+        "revise_plan": [{"kind": "cannot", "message": "It was sent."}],
+    }
+    with small_plandeck(tmp_path, answers, tools=[mail(sent)]) as (app, model, _):
+        done = approve(app, run_to_pause(app))
+        assert done.status is RunStatus.FAILED
+        assert len(sent) == 1
+        asked = next(request for request in model.requests if "revise_plan" in str(request.get("tools")))
+        assert "done_already_and_not_to_be_done_again" in str(asked["messages"])
+        assert "bo@example.com" in str(asked["messages"])
+
+
+class Killed(BaseException):
+    """The end of the process, as far as a run in it can tell."""
+
+
+def test_calls_that_a_crash_cut_off_or_made_again_are_no_loop(tmp_path: Path) -> None:
+    made: list[str] = []
+
+    def dies(arguments: MailArguments, context: ToolContext) -> Observation:
+        made.append(arguments.to)
+        if len(made) <= 5:
+            raise Killed
+        return Observation(text="12")
+
+    tool = Tool("peek", 1, "Looks.", MailArguments, Effect.READ, dies)
+    answers = {"propose_plan": [plan(step("s1", "peek", to="x", body="y"))]}
+    with small_plandeck(tmp_path, answers, tools=[tool]) as (app, _, _calls):
+        run = run_to_pause(app)
+        with pytest.raises(Killed):
+            approve(app, run)
+        for _ in range(4):
+            with pytest.raises(Killed):
+                advance(app, run.run_id)
+        done = advance(app, run.run_id)
+        assert done.status is RunStatus.SUCCEEDED, done.error
+        assert len(made) == 6
+
+
 # --- modes and degrading
 
 
@@ -559,3 +631,62 @@ def test_a_replanner_and_a_look_back_that_are_cut_off_do_not_end_a_run_as_an_err
         assert "unit unknown" in (ended.error or "")
         assert model.calls("revise_plan") == 2
         assert ended.answer
+
+
+# --- what no store holds
+
+
+@pytest.mark.parametrize("words", ["NUL \x00 inside", "half a character \ud83d"])
+def test_words_that_no_database_holds_do_not_stop_a_run(tmp_path: Path, words: str) -> None:
+    named = plan(step("s1", sku="B-7")) | {"goal": words, "rationale": words}
+    answers = {"propose_plan": [named], "answer": [f"{words} [1]"]}
+    with small_plandeck(tmp_path, answers) as (app, _, _calls):
+        done = approve(app, run_to_pause(app))
+        assert done.status is RunStatus.SUCCEEDED, done.error
+        assert "\x00" not in str(done.answer)
+
+
+@pytest.mark.parametrize("value", [10**30, float("nan"), [[[[[["deep"] * 2] * 2] * 2] * 2] * 2]])
+def test_odd_arguments_are_an_observation_that_the_model_mends(tmp_path: Path, value: object) -> None:
+    answers = {"propose_plan": [plan(step("s1"))], "lookup": [{"sku": value}, {"sku": "B-7"}]}
+    with small_plandeck(tmp_path, answers) as (app, _, calls):
+        done = approve(app, run_to_pause(app))
+        assert done.status is RunStatus.SUCCEEDED, done.error
+        assert calls[-1] == ("lookup", "B-7")
+
+
+def test_an_answer_that_is_nested_too_deeply_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    deep: Any = "bottom"
+    for _ in range(900):
+        deep = [deep]
+    with small_plandeck(tmp_path, {"propose_plan": [{"kind": "question", "message": "Which one?"}]}) as (
+        app,
+        _,
+        _calls,
+    ):
+        run = run_to_pause(app)
+        request = pending_request(app, run.run_id)
+        assert request is not None
+        with pytest.raises(RefusedError, match="nested more than 40 levels deep"):
+            decide(app, request.request_id, Decision.RESPOND, hash=request.hash, by="ana", value=deep)
+
+
+def test_a_limit_in_the_middle_of_a_step_leaves_nothing_running_and_tells_what_was_sent(tmp_path: Path) -> None:
+    sent = Mailbox()
+    answers = {"propose_plan": [plan(step("s1", "mail", to="bo@example.com", body="hello"))]}
+    limits = Limits(max_llm_calls=2)
+    with small_plandeck(tmp_path, answers, tools=[mail(sent)], limits=limits) as (app, _, _calls):
+        done = approve(app, run_to_pause(app))
+        assert (done.status, done.stop_reason) == (RunStatus.FAILED, "max_llm_calls")
+        assert len(sent) == 1
+        assert "s1 called mail" in str(done.answer)
+        assert statuses(app, done) == {"s1": StepStatus.PENDING}
+        (tried,) = app.records.attempts(app.project, done.run_id)
+        assert tried.status is AttemptStatus.INTERRUPTED
+
+
+@pytest.mark.parametrize(("tokens", "cost"), [(1, 0), (5_000_000, 0), (1, 7 * 10**12)])
+def test_a_raised_budget_allows_what_is_used_already(tokens: int, cost: int) -> None:
+    raised = raised_limits(Limits(max_tokens=3_000, max_cost_usd="0"), tokens, cost)
+    assert raised.max_tokens >= max(6_000, tokens)
+    assert pico(Decimal(raised.max_cost_usd)) >= cost

@@ -42,7 +42,7 @@ def test_only_what_may_pass_is_tried_again_and_under_the_same_key(kind: ErrorKin
         done = approve(app, run_to_pause(app))
         assert (done.status, done.stop_reason) == (RunStatus.FAILED, "step_blocked")
         assert app.records.steps(app.project, done.run_id)[0].status is StepStatus.BLOCKED
-    assert keys == [idempotency_key(done.run_id, "s1", 1)] * calls
+    assert keys == [idempotency_key(done.run_id, "s1", 1, 1)] * calls
 
 
 def test_a_tool_that_only_reads_gets_no_key(tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ EFFECTS = {
 def test_the_tools_that_need_no_setting_work_over_a_fresh_home(tmp_path: Path, tool_context: ToolContext) -> None:
     registry = build_registry(load_settings(home=tmp_path / "fresh", tavily_api_key=None))
     assert {tool.name: tool.effect for tool in registry} == EFFECTS
-    keyed = replace(tool_context, idempotency_key=idempotency_key("r-1", "s1", 1))
+    keyed = replace(tool_context, idempotency_key=idempotency_key("r-1", "s1", 1, 1))
     chart = {"kind": "bar", "title": "A", "rows": [{"a": "b", "c": 1}], "x": "a", "y": "c"}
     calls: dict[str, JsonObject] = {
         "sql_query": {"sql": "SELECT name FROM projects LIMIT 1"},

@@ -124,12 +124,19 @@ def test_a_tool_whose_setting_is_missing_names_it_and_does_not_run(tool_context:
 
 
 def test_an_idempotency_key_is_that_of_run_step_and_call() -> None:
-    key = idempotency_key("r-1", "s1", 1)
-    assert key == idempotency_key("r-1", "s1", 1)
+    key = idempotency_key("r-1", "s1", 1, 1)
+    assert key == idempotency_key("r-1", "s1", 1, 1)
     others = {
-        idempotency_key(*call) for call in [("r-1", "s1", 2), ("r-1", "s11", 1), ("r-1s", "1", 1), ("r-2", "s1", 1)]
+        idempotency_key(*call)
+        for call in [
+            ("r-1", "s1", 1, 2),
+            ("r-1", "s1", 2, 1),
+            ("r-1", "s11", 1, 1),
+            ("r-1s", "1", 1, 1),
+            ("r-2", "s1", 1, 1),
+        ]
     }
-    assert len(others | {key}) == 5
+    assert len(others | {key}) == 6
 
 
 def test_a_hung_tool_does_not_keep_the_process_alive() -> None:

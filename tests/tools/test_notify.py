@@ -16,7 +16,7 @@ from agent.tools.calling import call_tool
 from agent.tools.notify import notify_tool
 from agent.tools.registry import ErrorKind, Observation, ToolContext, ToolError, idempotency_key
 
-KEY = idempotency_key("r-1", "s1", 1)
+KEY = idempotency_key("r-1", "s1", 1, 1)
 MESSAGE = {"to": ["ana@example.org"], "subject": "Budget of Größe", "body": "Atlas is 5 € over.\n→ See it."}
 
 
@@ -77,7 +77,7 @@ def test_another_message_under_the_same_key_is_refused_and_not_taken_for_sent(
 
 def test_another_key_is_another_message(tmp_path: Path, keyed: ToolContext) -> None:
     send(tmp_path, keyed)
-    send(tmp_path, replace(keyed, idempotency_key=idempotency_key("r-1", "s1", 2)))
+    send(tmp_path, replace(keyed, idempotency_key=idempotency_key("r-1", "s1", 2, 1)))
     assert len(outbox(tmp_path)) == 2
 
 

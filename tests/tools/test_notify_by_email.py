@@ -22,7 +22,7 @@ from agent.tools.mail import MailServer
 from agent.tools.notify import notify_tool
 from agent.tools.registry import ErrorKind, Observation, ToolContext, ToolError, idempotency_key
 
-KEY = idempotency_key("r-1", "s1", 1)
+KEY = idempotency_key("r-1", "s1", 1, 1)
 MESSAGE = {"to": ["ana@example.org"], "subject": "Budget", "body": "Atlas is over.", "channel": "email"}
 SENDER = "plandeck@example.org"
 
