@@ -33,7 +33,7 @@ FUNCTION_NAMES = """
 avg count group_concat max median min percentile string_agg sum total
 abs acos acosh asin asinh atan atan2 atanh ceil ceiling cos cosh degrees exp floor ln log log10 log2 mod pi pow
 power radians random round sign sin sinh sqrt tan tanh trunc
-char concat concat_ws format glob hex instr length like lower ltrim octet_length printf quote replace rtrim soundex
+char concat concat_ws glob hex instr length like lower ltrim octet_length quote replace rtrim soundex
 substr substring trim unhex unicode upper
 coalesce if ifnull iif likelihood likely nullif typeof unlikely
 current_date current_time current_timestamp date datetime julianday strftime time timediff unixepoch
@@ -42,8 +42,9 @@ json json_array json_array_length json_extract json_insert json_object json_patc
 json_replace json_set json_type json_valid -> ->>
 """
 FUNCTIONS = frozenset(FUNCTION_NAMES.split())
-"""What may be called. Left out: whatever touches files or code, makes large values at once, or, like
-`json_group_array`, gathers them without regard to the limit of length."""
+"""What may be called. Left out: whatever touches files or code, makes large values at once; what, like
+`json_group_array`, gathers them without regard to the limit of length; and `printf`, whose precision is a loop that
+nothing interrupts."""
 PRAGMAS = {"table_info", "foreign_key_list"}
 """What a description of the tables needs besides; a query cannot use them."""
 

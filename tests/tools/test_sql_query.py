@@ -14,6 +14,12 @@ from agent.tools import sql
 from agent.tools.registry import OBSERVATION_CHARACTERS, Observation, ToolContext, ToolError
 from agent.tools.sample import SamplePaths
 
+
+def text(characters: int) -> str:
+    """SQL for a text of so many characters, 100,000 at most."""
+    return f"substr(replace('{'a' * 100}', 'a', '{'x' * 1_000}'), 1, {characters})"
+
+
 ENDLESS = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n)"
 
 
@@ -126,6 +132,8 @@ def test_a_select_in_any_dress_runs(statement: str, sample: SamplePaths, tool_co
         "fts3_tokenizer('simple')",
         "zeroblob(1000000000)",
         "randomblob(1000000000)",
+        "printf('%.*c', 2147483647, 'x')",
+        "format('%.*c', 2147483647, 'x')",
         "json_group_array(name)",
         "sqlite_compileoption_get(1)",
     ],
@@ -149,7 +157,7 @@ def test_common_functions_are_allowed(sample: SamplePaths, tool_context: ToolCon
         "group_concat(DISTINCT category)",
         "strftime('%Y-%m', max(month))",
         "coalesce(sum(NULL), 0)",
-        "upper(substr('abc', 1, 2)) || printf('%.2f', 1)",
+        "upper(substr('abc', 1, 2)) || 1.5",
         "json_extract('{\"a\": 1}', '$.a')",
         "CURRENT_DATE > '2000-01-01'",
         "'abc' LIKE 'a%' AND 'abc' GLOB 'a*'",
@@ -167,7 +175,7 @@ def test_common_functions_are_allowed(sample: SamplePaths, tool_context: ToolCon
         f"{ENDLESS} SELECT x FROM n WHERE x < 0",
         f"{ENDLESS} SELECT group_concat(x) FROM n",
         "SELECT count(*) FROM sales a, sales b, sales c, sales d, sales e",
-        f"{ENDLESS} SELECT instr(printf('%.90000c', 'a'), printf('%.45000c', 'a') || 'b') FROM n WHERE x < 0",
+        f"{ENDLESS} SELECT instr({text(90_000)}, {text(45_000)} || 'b') FROM n WHERE x < 0",
     ],
 )
 def test_what_never_ends_is_stopped(statement: str, sample: SamplePaths, tool_context: ToolContext) -> None:
@@ -177,7 +185,7 @@ def test_what_never_ends_is_stopped(statement: str, sample: SamplePaths, tool_co
 
 
 def test_values_are_bounded_whatever_makes_them(sample: SamplePaths, tool_context: ToolContext) -> None:
-    assert "100,000 bytes" in refusal(sample.database, "SELECT hex(printf('%.99000c', 'a'))", tool_context).message
+    assert "100,000 bytes" in refusal(sample.database, f"SELECT hex({text(99_000)})", tool_context).message
     doubled = "WITH RECURSIVE d(s) AS (SELECT 'ab' UNION ALL SELECT s || s FROM d) SELECT length(s) FROM d"
     assert refusal(sample.database, doubled, tool_context).code == "sql_error"
     refusal(sample.database, f"SELECT {'(' * 500}1{')' * 500}", tool_context)
@@ -238,7 +246,7 @@ def test_rows_beyond_the_limit_are_cut_and_it_is_said(sample: SamplePaths, tool_
 
 
 def test_long_rows_are_cut_by_bytes_too(sample: SamplePaths, tool_context: ToolContext) -> None:
-    seen = sql.query(sample.database, "SELECT printf('%.99000c', 'x') FROM sales", tool_context)
+    seen = sql.query(sample.database, f"SELECT {text(99_000)} FROM sales", tool_context)
     assert seen.data["truncated"] is True
     assert seen.data["row_count"] < 30
     assert (tool_context.artifacts / "s1-rows.csv").stat().st_size < 3_000_000
@@ -246,8 +254,8 @@ def test_long_rows_are_cut_by_bytes_too(sample: SamplePaths, tool_context: ToolC
 
 @pytest.mark.parametrize("width", [1, 30, 60])
 def test_an_observation_fits_whatever_the_rows_hold(width: int, sample: SamplePaths, tool_context: ToolContext) -> None:
-    columns = ", ".join(["printf('%.5000c', 'x')"] * width)
-    seen = sql.query(sample.database, f"SELECT {columns} FROM sales LIMIT 20", tool_context)
+    statement = f"WITH one AS (SELECT {text(5_000)} AS long) SELECT {', '.join(['long'] * width)} FROM sales, one"
+    seen = sql.query(sample.database, f"{statement} LIMIT 20", tool_context)
     assert len(seen.text) <= OBSERVATION_CHARACTERS
     assert seen.data["rows"][0][0] == "x" * 200 + "… (5,000 characters)"
     assert bool(seen.artifacts) == (len(seen.text.splitlines()) < 22)
