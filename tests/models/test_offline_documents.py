@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.models.offline.documents import split_task
+from agent.models.offline.documents import search_words, split_task
 
 
 @pytest.mark.parametrize(
@@ -33,3 +33,9 @@ from agent.models.offline.documents import split_task
 )
 def test_each_part_of_a_task_goes_where_it_is_about(task: str, data: str, documents: str) -> None:
     assert split_task(task, "") == (data, documents)
+
+
+def test_a_share_or_a_number_of_days_is_looked_for_and_a_year_is_not() -> None:
+    assert search_words("What does the policy say about overruns above 15 percent in 2026?", "") == (
+        "overruns above 15 percent"
+    )

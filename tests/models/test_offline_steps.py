@@ -45,6 +45,11 @@ def tools_of(plan: dict[str, Any]) -> list[str | None]:
 # --- plans
 
 
+def test_a_count_of_things_is_of_no_month_unless_one_is_asked_for(agent: Agent) -> None:
+    done = agent.run("How many projects are paused?")
+    assert done.first_sentence == "For status paused [1], the number of projects was 1 [2]."
+
+
 def test_a_task_of_several_parts_is_answered_in_one_sentence_and_a_report(agent: Agent) -> None:
     done = agent.run(f"{TOP} Write a short report.")
     assert tools_of(done.plan) == ["sql_query", "sql_query", "sql_query", "sql_query", "report_file"]

@@ -41,7 +41,7 @@ def _look(question: Question) -> Texts:
     description = f"See how many rows there are{of}"
     if question.period is not None and question.period.latest == 1:
         description = f"See which month is the latest with data, and how many rows it has{of}"
-    elif question.measure.table.months:
+    elif question.covered_month:
         description += ", and which months they cover"
     return description, queries.coverage(question), "One row with a row count; zero means that there is no data"
 

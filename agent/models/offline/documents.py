@@ -31,6 +31,8 @@ ASIDE = {
     "look",
 }
 QUERY_CHARACTERS = 200
+YEAR = re.compile(r"(?:19|20)\d\d")
+"""No document is about a year; any other number of a task, a share or a number of days, stands in what is looked for."""
 
 
 def split_task(task: str, documents: str) -> tuple[str, str]:
@@ -56,7 +58,7 @@ def search_words(about_policy: str, task: str) -> str:
 def _tells(word: str) -> bool:
     return (
         root(word) not in CARRY_NOTHING | ASIDE
-        and len(word) > 1
-        and not word.isdigit()
+        and (len(word) > 1 or word.isdigit())
+        and not YEAR.fullmatch(word)
         and word.lower() not in ("write", "report", "short", "please")
     )

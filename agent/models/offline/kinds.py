@@ -55,7 +55,7 @@ def _check_one_question(reading: Reading, grouping: Grouping, several: list[Dime
     signals, is_course = reading.signals, bool(reading.signals.trend) and not _is_monthly_table(reading)
     if len(several) > 1:
         raise NotUnderstoodError("values of several columns are set against each other; compare one kind of thing")
-    if signals.average and is_course and EACH_MONTH.search(signals.text):
+    if signals.average and EACH_MONTH.search(signals.text):
         raise NotUnderstoodError("I do not know whether rows or months are to be averaged")
     if is_course and (grouping.group or signals.direction or grouping.by_month):
         raise NotUnderstoodError("a trend is shown for one figure, not for several things or their order")

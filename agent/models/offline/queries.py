@@ -24,7 +24,7 @@ Wanted = tuple[str, str]
 
 def coverage(question: Question) -> str:
     """What data the question is about: what it is restricted to, first_month, last_month, row_count."""
-    month = question.month or (question.measure.table.months[0] if len(question.measure.table.months) == 1 else None)
+    month = question.covered_month
     months = ""
     if month:
         key = _month_key(month, "t")

@@ -150,6 +150,16 @@ class Question:
         return bool(self.by_month and self.period and self.period.listed and len(self.period.listed[0]) == 4)
 
     @property
+    def covered_month(self) -> Column | None:
+        """The column whose first and last month say of when the figures are; None where that says nothing.
+
+        How many things there are is of no month, unless the task says when.
+        """
+        months = self.measure.table.months
+        is_count = self.measure.column is None
+        return self.month or (months[0] if len(months) == 1 and not is_count else None)
+
+    @property
     def noun(self) -> str:
         """What one row of the result is called."""
         if self.by_month:

@@ -28,7 +28,8 @@ MONTH_FORMS = (
     (re.compile(rf"{_MONTH}/\d{{4}}"), "substr({0}, 4, 4) || '-' || substr({0}, 1, 2)", False),
     (re.compile(rf"(19|20)\d\d{_MONTH}"), "substr({0}, 1, 4) || '-' || substr({0}, 5, 2)", True),
     (ENGLISH_MONTH,
-     f"format('%s-%02d', substr({{0}}, -4), (instr('{''.join(MONTHS)}', lower(substr({{0}}, 1, 3))) + 2) / 3)", False),
+     f"substr({{0}}, -4) || '-' || "
+     f"substr('0' || ((instr('{''.join(MONTHS)}', lower(substr({{0}}, 1, 3))) + 2) / 3), -2)", False),
 )  # fmt: skip
 """How months are written, the SQL that makes them 'YYYY-MM', and whether they need a column that is named for time."""
 IDENTIFIERS = {"id", "year", "month", "day", "week", "code", "no", "nr", "zip", "phone", "key", "version", "rank"}
