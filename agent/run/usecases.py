@@ -350,7 +350,9 @@ def resume_thread(app: Plandeck, thread_id: str) -> Run:
     """Go on with a thread's run where its last checkpoint left it, also after it failed with an error."""
     run = app.records.run_of_thread(app.project, thread_id)
     if run is None:
-        raise NotFoundError(f"No run of this project has thread {thread_id}.")
+        raise NotFoundError(
+            f"No run of this project has thread {thread_id}; `plandeck runs --json` lists them with theirs."
+        )
     return advance(app, run.run_id, revive=True)
 
 

@@ -12,7 +12,7 @@ import typer
 from dashboard.cli.opening import open_stores
 from dashboard.cli.options import Json, Limit, Project
 from dashboard.cli.output import note, plain, print_facts, print_json, print_table
-from dashboard.cli.texts import dollars
+from dashboard.cli.texts import dollars, money
 
 if TYPE_CHECKING:
     from dashboard.cli.output import JsonObject
@@ -94,7 +94,7 @@ def trace(
             "trace": document["trace_id"],
             "began": document["started_at"],
             "status": document["status"] + (", incomplete" if document["incomplete"] else ""),
-            "cost": dollars(document["cost_usd"]),
+            "cost": money(document["cost_usd"], document["usage"]["illustrative_cost_usd"]),
         }
     )
     print_table(
@@ -176,14 +176,14 @@ def _trace_line(item: JsonObject) -> tuple[object, ...]:
         None if item["duration_ms"] is None else round(item["duration_ms"], 1),
         item["status"],
         item["span_count"],
-        dollars(item["cost_usd"]),
+        money(item["cost_usd"], item["usage"]["illustrative_cost_usd"]),
     )
 
 
 def _figures(row: UsageRow) -> tuple[object, ...]:
     from agent.shapes import dollars_json
 
-    cost = dollars(dollars_json(row.cost))
+    cost = money(dollars_json(row.cost), dollars_json(row.illustrative_cost))
     return (row.calls, row.errors, row.input_tokens, row.output_tokens, cost, row.unpriced_calls)
 
 

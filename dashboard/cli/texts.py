@@ -28,7 +28,7 @@ def print_run(run: JsonObject, calls: Sequence[ToolCall] = ()) -> None:
     if run["plan"]:
         facts["steps"] = f"{run['steps_done']} of {run['steps_total']}"
     facts["tokens"] = f"{_count(usage['input_tokens'])} in, {_count(usage['output_tokens'])} out"
-    facts["cost"] = dollars(run["cost_usd"])
+    facts["cost"] = money(run["cost_usd"], usage["illustrative_cost_usd"])
     facts["used up"] = _used_up(run["meter"], run["limits"])
     print_facts(facts)
     if run["plan"]:
@@ -118,8 +118,26 @@ def _asked(request: ApprovalRequest) -> list[str]:
             return [str(payload.get("question"))]
         case Asked.QUESTION:
             return [f"{step.capitalize() if step else 'It'} asks: {payload.get('question')}"]
+        case Asked.PLAN:
+            return [f"Task: {payload['task']}", *_plan_asked(payload["plan"])]
         case _:
             return []
+
+
+def _plan_asked(plan: JsonObject) -> list[str]:
+    """Everything that a yes to a plan allows, the arguments word for word."""
+    lines = [f"The agent understood: {plan['goal']}"]
+    for step in plan["steps"]:
+        after = f", after {', '.join(step['dependencies'])}" if step["dependencies"] else ""
+        how = f"{step['tool']} ({step['effect']})" if step["tool"] else "in words"
+        lines += ["", f"{step['id']}  {step['description']}", f"    {how}{after}"]
+        if step["acceptance_criteria"]:
+            lines.append(f"    done when: {step['acceptance_criteria']}")
+        for name, value in step["args"].items():
+            told = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            first, *others = told.splitlines() or [""]
+            lines += [f"    {name}: {first}", *(f"      {line}" for line in others)]
+    return lines
 
 
 def _answers(request: ApprovalRequest) -> list[tuple[str, str]]:
@@ -176,6 +194,13 @@ def print_request(request: ApprovalRequest) -> None:
 def dollars(amount: str | None) -> str:
     """Money for a person; unknown is said."""
     return "unknown" if amount is None else f"${amount}"
+
+
+def money(amount: str | None, made_up: str | None) -> str:
+    """Money for a person, with what of it was charged at made-up rates."""
+    if made_up is None:
+        return dollars(amount)
+    return f"{dollars(amount)} made-up" if made_up == amount else f"{dollars(amount)}, {dollars(made_up)} of it made-up"
 
 
 def _count(number: int | None) -> str:

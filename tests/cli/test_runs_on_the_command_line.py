@@ -54,6 +54,23 @@ def test_runs_show_usage_traces_and_threads_tell_of_the_same_run(done: tuple[Com
     assert (thread["thread_id"], thread["status"]) == (run["thread_id"], "finished")
 
 
+def test_made_up_money_is_called_so_wherever_it_is_shown(done: tuple[CommandLine, dict]) -> None:
+    plandeck, run = done
+    for words in (["show", run["run_id"]], ["usage"], ["traces"], ["trace", run["trace_id"]]):
+        assert f"${run['cost_usd']} made-up" in plandeck(*words).out
+
+
+def test_what_a_yes_would_allow_is_shown_before_it_is_asked_for(plandeck: CommandLine) -> None:
+    run, request = waiting(plandeck)
+    shown = " ".join(plandeck("approvals").out.split())
+    assert TASK in shown
+    for step in run["plan"]["steps"]:
+        told = [step["description"], f"{step['tool']} ({step['effect']})", f"done when: {step['acceptance_criteria']}"]
+        for words in (*told, *map(str, step["args"].values())):
+            assert " ".join(words.split()) in shown
+    assert request["hash"] in shown
+
+
 def test_the_history_of_a_run_replays_and_its_states_differ(done: tuple[CommandLine, dict]) -> None:
     plandeck, run = done
     history = plandeck.json("history", "history", run["thread_id"])

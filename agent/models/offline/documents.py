@@ -32,7 +32,7 @@ ASIDE = {
 }
 QUERY_CHARACTERS = 200
 YEAR = re.compile(r"(?:19|20)\d\d")
-"""No document is about a year; any other number of a task, a share or a number of days, stands in what is looked for."""
+"""No document is about a year; any other number, a share or a number of days, stands in what is looked for."""
 
 
 def split_task(task: str, documents: str) -> tuple[str, str]:
