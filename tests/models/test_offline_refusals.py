@@ -30,8 +30,8 @@ REFUSED = [
     "Which customers did not exceed their credit limit?",
     "Which carrier shipped no parcels in June 2026?", "Total parcels only for Velox",
     # other figures
-    "Median hours by team", "Average parcels per day", "Average parcels per month", "Average monthly parcels by carrier",
-    "What is the monthly average weight per carrier?", "Parcels per week",
+    "Median hours by team", "Average parcels per day", "Average parcels per month",
+    "Average monthly parcels by carrier", "What is the monthly average weight per carrier?", "Parcels per week",
     "Average number of tickets per team", "Average and total hours by team", "Standard deviation of hours",
     "hours per ticket by team", "Increase the parcels by 10 %", "Running total of parcels",
     "Which carrier had the second highest weight?", "2nd highest weight by carrier", "Third heaviest carrier",
