@@ -131,7 +131,7 @@ LOOKS: dict[type[StrEnum], dict[StrEnum, Look]] = {
         EventKind.REJECTED: Look(Slot.RED, "cancel", "rejected"),
         EventKind.ANSWERED: Look(Slot.GREEN, _DONE, "answered"),
         EventKind.SENT_BACK: Look(Slot.YELLOW, "undo", "sent back"),
-        EventKind.STEP_STARTED: Look(Slot.BLUE, _MOVING, "step started"),
+        EventKind.STEP_STARTED: Look(Slot.GRAY, "play_arrow", "step started"),
         EventKind.STEP_COMPLETED: Look(Slot.GREEN, _DONE, "step completed"),
         EventKind.STEP_FAILED: Look(Slot.RED, "error", "step failed"),
         EventKind.STEP_RETRIED: Look(Slot.GRAY, "replay", "tried again"),
@@ -179,6 +179,7 @@ TOOL_CALL = Look(Slot.GRAY, "build", "tool call")
 WARNING = Look(Slot.YELLOW, "warning", "warning")
 FORK = Look(Slot.VIOLET, "alt_route", "fork")
 NOT_DOABLE = Look(Slot.GRAY, "do_not_disturb_on", "can’t do this")
+EDITED = Look(Slot.GRAY, "edit", "replaced by an edit")
 REPLANNED = Look(Slot.GRAY, "replay", "planned anew")
 OUTCOME = Look(Slot.YELLOW, "quiz", "outcome unknown")
 BUDGET = Look(Slot.YELLOW, "payments", "budget")

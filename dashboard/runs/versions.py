@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from agent.planning.changes import ChangeKind, plan_changes
-from agent.records import ApprovalRequest, Plan, StepProgress
+from agent.records import ApprovalRequest, Decision, Plan, StepProgress
 from dashboard.approvals.changes import SIGNS
 from dashboard.approvals.kinds import status_look
 from dashboard.approvals.replans import trigger
 from dashboard.look.formats import cut, plural
-from dashboard.look.status import Look
+from dashboard.look.status import EDITED, Look
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +49,16 @@ def _row(
         version=plan.version,
         why=cut(". ".join(filter(None, [why.title, why.reason])), 240) if why else "The first plan",
         changes=_changes(parent, plan) if parent else plural(len(plan.steps), "step"),
-        decision=status_look(decided[0]) if decided else None,
+        decision=_decision(decided[0], plan) if decided else None,
         by=next((request.decided_by or "" for request in decided), ""),
     )
+
+
+def _decision(request: ApprovalRequest, plan: Plan) -> Look:
+    """What was said to a version; one that was edited was not approved itself."""
+    if request.decision is Decision.EDIT and request.hash == plan.hash:
+        return EDITED
+    return status_look(request)
 
 
 def _changes(old: Plan, new: Plan) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from agent.records import JsonObject, JsonValue
+from agent.records import JsonObject, JsonValue, PlanSource
 from dashboard.look.formats import plural
 from dashboard.threads_page.model import OwnRun, worded
 
@@ -131,9 +131,10 @@ def _planning(values: JsonObject, own: OwnRun) -> Iterable[Turn]:
     plan = values.get("plan")
     if isinstance(plan, dict):
         count = plural(len(plan.get("steps") or ()), "step")
-        yield Turn(
-            "planner", PLAN, f"Proposes version {plan.get('version')} with {count}. {plan.get('goal', '')}".strip()
-        )
+        by_person = plan.get("source") == PlanSource.PERSON
+        author = own.deciders.get(str(plan.get("hash")), "a person") if by_person else "planner"
+        does = "Makes" if by_person else "Proposes"
+        yield Turn(author, PLAN, f"{does} version {plan.get('version')} with {count}. {plan.get('goal', '')}".strip())
         if values.get("approved_hash") and values["approved_hash"] == plan.get("hash"):
             who = own.deciders.get(str(plan["hash"]), "a person")
             yield Turn(who, HAND, f"Approves version {plan.get('version')}.")

@@ -11,7 +11,7 @@ import streamlit as st
 from agent.checkpoints.records import CheckpointState, CheckpointSummary, ThreadSummary
 from agent.checkpoints.stores import CheckpointStore, open_store
 from agent.errors import NotFoundError
-from agent.records import RequestStatus, Run
+from agent.records import ApprovalRequest, RequestKind, RequestStatus, Run
 from dashboard.named_stores import OWN, named_stores
 from dashboard.threads_page.model import OwnRun
 
@@ -106,11 +106,17 @@ def own_run(app: Plandeck, store_name: str, thread_id: str) -> OwnRun | None:
         effects={step.id: step.effect for step in plan.steps} if plan else {},
         tools={step.id: step.tool for step in plan.steps} if plan else {},
         deciders={
-            request.hash: request.decided_by
+            _decided_hash(request): request.decided_by
             for request in decided
             if request.decided_by and request.status in (RequestStatus.APPROVED, RequestStatus.EDITED)
         },
     )
+
+
+def _decided_hash(request: ApprovalRequest) -> str:
+    """The hash of what a person said yes to: of an edited plan that of the edit."""
+    edited = request.kind is RequestKind.PLAN and request.status is RequestStatus.EDITED
+    return str(request.value["hash"]) if edited else request.hash
 
 
 def run_of(app: Plandeck, store_name: str, thread_id: str) -> Run | None:

@@ -233,3 +233,14 @@ def test_a_replan_is_told_with_its_trigger_and_what_it_changed() -> None:
     assert rows[0].decision
     assert rows[0].decision.word == "waits for you"
     assert rows[1].decision is None
+
+
+def test_a_version_that_was_edited_is_not_told_as_approved() -> None:
+    old = a_plan(1)
+    new = a_plan(2, parent_hash=old.hash, trigger="edit", steps=(replace(old.steps[0], description="Look"),))
+    edited = a_request(
+        hash=old.hash, status=RequestStatus.EDITED, decision=Decision.EDIT, decided_by="li", value=new.to_json()
+    )
+    rows = versions.version_rows([old, new], {}, [edited])
+    words = [(row.version, row.decision.word if row.decision else None, row.by) for row in rows]
+    assert words == [(2, "approved as edited", "li"), (1, "replaced by an edit", "li")]

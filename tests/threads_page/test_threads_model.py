@@ -349,3 +349,5 @@ def test_our_own_runs_are_told_from_their_state() -> None:
         ("agent", "**12** [1]"),
     ]
     assert [turn.new for turn in said] == [False] + [True] * 7
+    edited = turns({**values, "plan": {**plan, "source": "person"}}, {"task": "Count"}, own(deciders={"abc": "li"}))
+    assert (edited[2].who, edited[2].text) == ("li", "Makes version 2 with 3\u00a0steps. Know it.")
