@@ -8,14 +8,14 @@ from agent.records import ApprovalRequest, Decision, Effect, JsonObject, Plan, P
 from agent.run.policy import Refusal
 from agent.tools.registry import ToolError
 from dashboard.approvals import calls
-from dashboard.approvals.bars import explanation, with_words
+from dashboard.approvals.bars import explanation, warn_of_hidden, with_words
 from dashboard.approvals.calls import CheckedCall
 from dashboard.approvals.changes import Difference, argument_differences
 from dashboard.approvals.deciding import decide_now
-from dashboard.approvals.editing import pretty
 from dashboard.approvals.kinds import Asked, asked_for
 from dashboard.approvals.model import consequence
 from dashboard.look import places
+from dashboard.look.hidden import exact_json, written_out
 from dashboard.look.parts import TWO_TO_ONE, fact_list, gray, section, small, small_table, warn
 from dashboard.look.status import badge
 from dashboard.look.text import escape
@@ -40,8 +40,9 @@ def show_call(request: ApprovalRequest, run: Run) -> None:
         warn("Nobody knows whether this call happened.", f"{known} {EXAMINED}")
     elif calls.made_before(request):
         warn("This step has already acted, with other arguments.", calls.made_before(request))
-    _what(request, step)
     arguments = calls.arguments_of(request)
+    warn_of_hidden(arguments)
+    _what(request, step)
     _arguments(arguments)
     differences = argument_differences(request.payload["arguments"], arguments)
     if differences:
@@ -80,13 +81,13 @@ def _arguments(arguments: JsonObject) -> None:
             fact_list({name: escape(value) or gray("empty") for name, value in shown.facts})
         for name, text in shown.texts:
             st.caption(escape(name))
-            st.code(text, language=None, wrap_lines=True)
+            st.code(written_out(text), language=None, wrap_lines=True)
         if not arguments:
             st.markdown(gray("The tool is called without arguments."))
     with exact:
         section("Exact arguments")
         # Without the colours of JSON, which are hard to read on a dark page.
-        st.code(pretty(arguments), language=None, wrap_lines=True)
+        st.code(exact_json(arguments), language=None, wrap_lines=True)
 
 
 def _step(step: PlanStep) -> None:
@@ -181,7 +182,7 @@ def edit_call(request: ApprovalRequest) -> CheckedCall:
     fields, result = st.columns((1.9, 1), gap="medium")
     field = f"call-arguments-{request.request_id}"
     # A field that is not on the page any more has lost its state; the draft has kept what it held.
-    st.session_state.setdefault(field, st.session_state.get(_draft_key(request), pretty(before)))
+    st.session_state.setdefault(field, st.session_state.get(_draft_key(request), exact_json(before)))
     with fields:
         typed = st.text_area("Arguments, JSON", key=field, height=360)
     st.session_state[_draft_key(request)] = typed

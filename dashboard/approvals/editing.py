@@ -9,7 +9,8 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from agent.records import JsonObject, JsonValue, Plan, PlanStep
+from agent.records import JsonObject, Plan, PlanStep
+from dashboard.look.hidden import exact_json
 
 IN_WORDS = "in words, no tool"
 
@@ -65,7 +66,7 @@ def _row(step: PlanStep, uids: Mapping[str, int]) -> Row:
         id=step.id,
         description=step.description,
         tool=step.tool,
-        args=pretty(step.args),
+        args=exact_json(step.args),
         dependencies=tuple(uids[name] for name in step.dependencies),
         acceptance_criteria=step.acceptance_criteria,
     )
@@ -160,8 +161,3 @@ def changed(draft: Draft, plan: Plan) -> bool:
 
 def _bare(rows: Sequence[Row]) -> list[Row]:
     return [replace(row, uid=0, done=False) for row in rows]
-
-
-def pretty(value: JsonValue) -> str:
-    """JSON as a person reads it; nothing is escaped that need not be."""
-    return json.dumps(value, ensure_ascii=False, indent=2)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from agent.planning.changes import ChangeKind
-from agent.records import ApprovalRequest, Decision, Plan, StepStatus
+from agent.records import ApprovalRequest, Decision, Effect, Plan, StepStatus
 from dashboard.approvals import calls, editing, editor, model, repairs
-from dashboard.approvals.bars import explanation, with_words
+from dashboard.approvals.bars import explanation, warn_of_hidden, with_words
 from dashboard.approvals.changes import ChangeRow, Difference, change_rows
 from dashboard.approvals.deciding import decide_now
 from dashboard.approvals.editing import Checked, Draft
@@ -17,6 +17,7 @@ from dashboard.look.colours import palette
 from dashboard.look.figures import show_figure
 from dashboard.look.formats import plural
 from dashboard.look.graph import graph_alt, plan_graph
+from dashboard.look.hidden import exact_json
 from dashboard.look.parts import TWO_TO_ONE, gray, section, small, small_table, warn
 from dashboard.look.status import REPLANNED, badge
 from dashboard.look.text import escape, escape_lines
@@ -34,6 +35,7 @@ def show_plan(request: ApprovalRequest, plan: Plan) -> None:
     made = calls.acted(services().records.ledger.calls(services().project, request.run_id))
     if made:
         warn("This run has already acted.", made)
+    warn_of_hidden(plan.to_json())
     serious = repairs.serious(plan)
     if serious:
         warn("Read this before you decide.", " ".join(serious))
@@ -122,11 +124,13 @@ def _steps(plan: Plan, done: frozenset[str]) -> None:
 
 
 def _arguments(plan: Plan) -> None:
-    with st.expander("Exact arguments of every step", icon=":material/data_object:"):
+    # What goes beyond the run's own folder is read before a yes, so it is open.
+    acts = any(step.effect.gravity > Effect.DRAFT.gravity for step in plan.steps)
+    with st.expander("Exact arguments of every step", expanded=acts, icon=":material/data_object:"):
         st.caption("What is fixed here is what runs. Arguments that are not named are filled in when the step runs.")
         for step in plan.steps:
             st.markdown(f"**{escape(step.id)}** {escape(step.tool or 'in words')}")
-            st.code(editing.pretty(step.args), language="json", wrap_lines=True)
+            st.code(exact_json(step.args), language="json", wrap_lines=True)
 
 
 def _version_before(request: ApprovalRequest, plan: Plan) -> Plan | None:

@@ -9,9 +9,9 @@ from dashboard.approvals import budgets, calls
 from dashboard.approvals.bars import explanation, with_words
 from dashboard.approvals.call_view import goes_on, plan_of_run
 from dashboard.approvals.deciding import decide_now, note_key
-from dashboard.approvals.editing import pretty
 from dashboard.approvals.kinds import Asked, asked_for
 from dashboard.look.formats import cut, plural
+from dashboard.look.hidden import exact_json
 from dashboard.look.parts import TWO_TO_ONE, meter, section, small_table
 from dashboard.look.status import badge
 from dashboard.look.text import escape, escape_lines
@@ -23,7 +23,7 @@ def show_question(request: ApprovalRequest, run: Run) -> None:
     with st.container(border=True, key="question"):
         if asked_for(request) is not Asked.QUESTION:
             st.caption("The graph waits with this")
-            st.code(pretty(request.payload), language="json", wrap_lines=True)
+            st.code(exact_json(request.payload), language="json", wrap_lines=True)
             return
         task, asker = st.columns(TWO_TO_ONE, gap="medium")
         with task, st.container(gap="xsmall"):
