@@ -11,8 +11,13 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from hypothesis import settings
 
 from agent.store.gateway import RecordStore, open_record_store
+
+# A machine that stalls is no failure, and the same change must get the same answer twice.
+settings.register_profile("plandeck", deadline=None, derandomize=True)
+settings.load_profile("plandeck")
 
 SKIP = "PLANDECK_TEST_POSTGRESQL"
 GUARDED = "guarded"

@@ -209,7 +209,7 @@ def test_a_stream_that_does_not_come_to_a_good_end_is_no_answer(
 def test_a_server_that_says_nothing_is_a_timeout(
     ask: Ask, server: ScriptedServer, openai_key: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(PROVIDERS, "openai", replace(OPENAI, timeout_seconds=0.2))
+    monkeypatch.setitem(PROVIDERS, "openai", replace(OPENAI, timeout_seconds=1))
     server.will(Reply(b"", silent=True))
     failed = fails(ask, build_model(Settings(provider="openai", base_url=f"{server.url}/v1")))
     assert (failed.kind, failed.retryable) == (K.TIMEOUT, True)
@@ -220,7 +220,7 @@ def test_a_server_that_says_nothing_is_a_timeout(
 def test_a_server_that_falls_silent_in_its_answer_is_a_timeout(
     server: ScriptedServer, openai_key: str, monkeypatch: pytest.MonkeyPatch, begin: bytes
 ) -> None:
-    monkeypatch.setitem(PROVIDERS, "openai", replace(OPENAI, timeout_seconds=0.2))
+    monkeypatch.setitem(PROVIDERS, "openai", replace(OPENAI, timeout_seconds=1))
     streams = begin == FIRST.encode()
     kind = "text/event-stream" if streams else "application/json"
     server.will(Reply(begin, headers=(("content-type", kind),), promised=200, silent=True))

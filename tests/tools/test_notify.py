@@ -189,7 +189,7 @@ def test_a_webhook_that_does_not_accept_is_no_success(
 def test_a_webhook_that_is_silent_after_the_request_leaves_the_outcome_unknown(
     tmp_path: Path, keyed: ToolContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(notify, "SECONDS", 0.2)
+    monkeypatch.setattr(notify, "SECONDS", 1.5)
     servers: list[Any] = []
     with http_server({"/": lambda _: servers[0].stopping.wait(30)}) as server:
         servers.append(server)

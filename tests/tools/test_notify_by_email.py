@@ -277,7 +277,7 @@ def breaking_server(at: str, *, silent: bool) -> Iterator[str]:
 def test_what_breaks_before_the_message_was_handed_over_sent_nothing(
     at: str, silent: bool, tmp_path: Path, keyed: ToolContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mail, "SECONDS", 0.3)
+    monkeypatch.setattr(mail, "SECONDS", 1.5 if silent else 10)
     with breaking_server(at, silent=silent) as where:
         refused = refusal(tmp_path, keyed, f"smtp://{where}")
     assert refused.kind is (ErrorKind.TIMEOUT if silent else ErrorKind.UNAVAILABLE)
@@ -289,7 +289,7 @@ def test_what_breaks_before_the_message_was_handed_over_sent_nothing(
 def test_what_breaks_while_the_message_is_handed_over_has_an_unknown_outcome(
     at: str, silent: bool, tmp_path: Path, keyed: ToolContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mail, "SECONDS", 0.3)
+    monkeypatch.setattr(mail, "SECONDS", 1.5 if silent else 10)
     with breaking_server(at, silent=silent) as where:
         assert refusal(tmp_path, keyed, f"smtp://{where}").kind is ErrorKind.OUTCOME_UNKNOWN
 
@@ -298,7 +298,7 @@ def test_what_breaks_while_the_message_is_handed_over_has_an_unknown_outcome(
 def test_a_goodbye_that_fails_does_not_unsend(
     silent: bool, tmp_path: Path, keyed: ToolContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mail, "SECONDS", 0.3)
+    monkeypatch.setattr(mail, "SECONDS", 1.5 if silent else 10)
     with breaking_server("QUIT", silent=silent) as where:
         assert send(tmp_path, keyed, f"smtp://{where}").text.startswith("Handed to")
 

@@ -55,7 +55,7 @@ def of_spans(query: UsageQuery) -> UsageQuery:
     since=st.none() | st.integers(0, 3 * 86_400),
     until=st.none() | st.integers(0, 4 * 86_400),
 )
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_sums_say_what_the_spans_say_after_any_writes(
     batches: list[list[SpanRecord]], since: int | None, until: int | None, small_store: SpanStore
 ) -> None:
